@@ -1,0 +1,52 @@
+# Helpers shared by every folder: one library target per folder, one test program per test folder.
+
+set(HEDDLE_FOLDERS runtime graph schedule backends frontend)
+
+add_library(heddle_options INTERFACE)
+target_compile_options(heddle_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Werror>)
+target_include_directories(heddle_options INTERFACE ${PROJECT_BINARY_DIR}/include)
+if(HEDDLE_SANITIZE)
+  target_compile_options(heddle_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+  target_link_options(heddle_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(HEDDLE_VERIFY)
+  target_compile_definitions(heddle_options INTERFACE HEDDLE_VERIFY=1)
+endif()
+
+# Includes are spelled "heddle/<folder>/<file>.h" in the tree as after an install: a folder of links.
+function(heddle_include_view)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/heddle)
+  foreach(folder IN LISTS HEDDLE_FOLDERS)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/include/heddle/${folder} SYMBOLIC)
+  endforeach()
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/frontend/heddle.h ${PROJECT_BINARY_DIR}/include/heddle/heddle.h SYMBOLIC)
+endfunction()
+
+# heddle_library(graph DEPENDS heddle_runtime absl::strings EXCLUDE halide cli)
+# All .cpp files of the folder and its subfolders, less the excluded subfolders, make one static library heddle_<name>.
+function(heddle_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(folder IN LISTS ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+  endforeach()
+  add_library(heddle_${name} STATIC ${sources})
+  target_link_libraries(heddle_${name} PUBLIC heddle_options ${ARG_DEPENDS})
+endfunction()
+
+# heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST, label = name.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} heddle_options GTest::gtest_main)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HEDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
+  gtest_discover_tests(test_${name} PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
+endfunction()
