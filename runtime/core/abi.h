@@ -1,0 +1,292 @@
+// The binary interface of an artifact: the tables a compiled program consists of, and the functions
+// that run them. C11 and C++; nothing but stdint and stddef. The structs are written into
+// artifacts: a change of layout is a new HD_ABI.
+//
+// hd_artifact > hd_signature per function: what callers see, equal for all feature sets
+//             > hd_plan per CPU feature set > hd_function per function > hd_step > kernel and its
+//             hd_buffers
+// All pointers of the tables point into read-only memory that outlives every instance.
+#ifndef HEDDLE_RUNTIME_CORE_ABI_H_
+#define HEDDLE_RUNTIME_CORE_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HD_MAGIC 0x4c444448u /* "HDDL" */
+#define HD_ABI 1u            /* layout of these structs: must be equal */
+#define HD_FORMAT 1u         /* meaning of the fields: an older one runs, a newer one is refused */
+#define HD_ALIGNMENT 64u     /* of the workspace, of constants and of every arena buffer */
+#define HD_MAX_RANK 16
+
+/* What a call returns. The text is hd_error(instance). */
+enum {
+  HD_OK = 0,
+  HD_INVALID = 1,   /* a null or misaligned pointer, wrong option, wrong number of arguments */
+  HD_MISMATCH = 2,  /* a tensor of another dtype, rank, extent or layout than the function takes */
+  HD_OVERLAP = 3,   /* an output lies over an argument it may not share storage with */
+  HD_BUSY = 4,      /* another call of this instance is running */
+  HD_CANCELLED = 5, /* the cancel flag was set; outputs and donated arguments hold anything */
+  HD_FAULT = 6,     /* a checked operation (integer overflow) failed */
+  HD_NONFINITE = 7, /* HD_CHECK_NAN found a NaN or an infinity */
+  HD_KERNEL_FAILED = 8, /* a kernel returned an error, or asked for more scratch than announced */
+  HD_UNSUPPORTED = 9,   /* a step of a kind that this runtime cannot run */
+  HD_NO_MEMORY = 10,
+  HD_BAD_ARTIFACT = 11,   /* another ABI or format, or a broken table */
+  HD_WRONG_CPU = 12,      /* no plan of the artifact fits this CPU */
+  HD_BAD_FILE = 13,       /* missing, truncated, altered, or of another program */
+  HD_SELFTEST_FAILED = 14 /* results outside the tolerance; hd_error has a line per function */
+};
+
+/* Element types: heddle::DType. */
+enum {
+  HD_BOOL = 1,
+  HD_I8,
+  HD_I16,
+  HD_I32,
+  HD_I64,
+  HD_U8,
+  HD_U16,
+  HD_U32,
+  HD_U64,
+  HD_F16,
+  HD_BF16,
+  HD_F32,
+  HD_F64
+};
+
+/* ---- Tables ---- */
+
+/* A kernel as Halide's NAME_argv: argv[0] points to the user context, argv[1..] are
+   halide_buffer_t*, inputs first. Halide's dimension 0 is the last, contiguous axis. Built with
+   no_runtime, no_asserts, no_bounds_query, user_context. */
+typedef int (*hd_kernel_fn)(void** argv);
+
+/* Scratch: each halide_malloc of s bytes takes s rounded up to 64; nested ones add up. */
+typedef struct {
+  hd_kernel_fn run;
+  const char* name;
+  uint64_t flops, bytes; /* of one run, for profiles */
+  uint64_t scratch_once; /* by the calling thread, outside parallel loops */
+  uint64_t scratch_task; /* by one task of a parallel loop */
+} hd_kernel;
+
+enum { HD_ARGUMENT = 0, HD_CONSTANT = 1, HD_PREPARED = 2, HD_ARENA = 3 };
+
+/* Storage of a value. `dims` of the plan holds its extents, then its strides in elements, outermost
+ * axis first. */
+typedef struct {
+  uint8_t space, dtype, rank, reserved;
+  uint32_t index; /* HD_ARGUMENT: tensor of the signature; HD_CONSTANT: constant; else 0 */
+  uint32_t first_dim;
+  uint32_t reserved2;
+  uint64_t offset; /* in bytes from the start of that storage */
+  uint64_t device; /* a device handle; 0 on the CPU */
+} hd_buffer;
+
+enum {
+  HD_STEP_KERNEL = 0,
+  HD_STEP_COPY = 1,
+  HD_STEP_CALL = 2,
+  HD_STEP_COND = 3,
+  HD_STEP_WHILE = 4,
+  HD_STEP_SCAN = 5
+};
+
+/* Buffers of a step: plan->args[first_arg ..], inputs first, as numbers within the function. A copy
+ * has one of each. */
+typedef struct {
+  uint16_t kind, n_inputs, n_outputs, reserved;
+  uint32_t wave; /* steps of equal wave may run side by side */
+  uint32_t kernel;
+  uint32_t first_arg;
+  uint32_t sub[2]; /* functions of the plan: callee; yes, no; test, body; body */
+  uint32_t source; /* plan->sources: the operations and lines this step computes */
+  int32_t fault;   /* position among the step's buffers of an i32 that must be 0; -1: none */
+  uint32_t first_node, n_nodes; /* plan->nodes: the program's nodes this step computes */
+} hd_step;
+
+typedef struct {
+  uint32_t first_step, n_steps;
+  uint32_t first_buffer, n_buffers;
+  uint64_t arena_bytes;
+} hd_function;
+
+typedef struct {
+  const char* features;         /* "avx2,fma,f16c"; empty: any CPU of the architecture */
+  const hd_function* functions; /* the signatures' functions in their order, then sub-plans */
+  const hd_step* steps;
+  const hd_buffer* buffers;
+  const uint32_t* args;
+  const uint32_t* nodes;
+  const int64_t* dims;
+  const hd_kernel* kernels;
+  const char* const* sources;
+  uint32_t n_functions, n_steps, n_buffers, n_args, n_nodes, n_dims, n_kernels, n_sources;
+  uint64_t prepared_bytes;
+  uint64_t scratch_once, scratch_task; /* largest of the kernels */
+} hd_plan;
+
+enum { HD_IN = 1, HD_OUT = 2 };
+
+/* One pointer of the C function: a tensor, or a tree of tensors at fixed offsets. */
+typedef struct {
+  const char* name;
+  uint64_t bytes;
+  uint32_t access; /* HD_IN, HD_OUT, or both: updated in place */
+  uint32_t alignment;
+} hd_argument;
+
+/* One tensor of a function; dense, row-major. */
+typedef struct {
+  const char* name;  /* "x", "params.w1" */
+  uint32_t argument; /* the pointer that holds it */
+  uint8_t dtype, rank;
+  uint8_t donated; /* input: its storage is overwritten by the output that shares it */
+  uint8_t reserved;
+  int32_t
+      shares; /* output: the donated input (tensor number) whose storage it replaces; -1: none */
+  uint32_t first_dim; /* signature->dims: its extents, outermost first */
+  uint64_t offset;    /* bytes from the argument's start */
+} hd_tensor_spec;
+
+typedef struct {
+  const char* name;
+  const char* doc;
+  const hd_argument* arguments;
+  const hd_tensor_spec* tensors; /* inputs, then outputs */
+  const int64_t* dims;
+  uint32_t n_arguments, n_inputs, n_outputs, n_dims;
+} hd_signature;
+
+typedef struct {
+  const void* data; /* aligned to HD_ALIGNMENT */
+  uint64_t bytes;
+} hd_constant;
+
+/* The ONE symbol that a shared artifact exports: `hd_artifact`. */
+typedef struct {
+  uint32_t magic, abi, format;
+  uint32_t n_signatures, n_plans, n_constants;
+  int32_t prepare; /* the signature (one output tree: the prepared block) that runs once per
+                      instance; -1: none */
+  uint32_t reserved;
+  uint64_t checksum; /* hd_checksum of the tables */
+  const char* name;
+  const hd_signature* signatures;
+  const hd_plan* plans; /* best first: the first whose features the CPU has is taken */
+  const hd_constant* constants;
+} hd_artifact;
+
+/* ---- Calls ---- */
+
+typedef struct hd_instance hd_instance;
+typedef struct hd_pool hd_pool;
+
+/* What a step hook sees, once before and once after each step. */
+typedef struct {
+  uint32_t end; /* 0: before, 1: after */
+  uint32_t function, step, wave;
+  const char* kernel; /* or "copy" */
+  const char* source;
+  const uint32_t* nodes;
+  uint32_t n_nodes;
+  uint32_t reserved;
+  uint64_t bytes, flops;
+} hd_step_event;
+
+/* Runs task(context, i) for i in [0, n), on any threads, and returns when all are done. */
+typedef void (*hd_parallel_for)(void* user, int n, void (*task)(void* context, int i),
+                                void* context);
+
+enum { HD_CHECK_NAN = 1 };
+
+/* All zero but `size` is the default. Grows at the end only. */
+typedef struct {
+  uint32_t size;   /* sizeof(hd_options) */
+  int32_t threads; /* 0: one per CPU; large numbers are cut to twice the CPUs (at least 8) */
+  uint32_t flags;  /* HD_CHECK_NAN */
+  uint32_t reserved;
+  void*
+      workspace; /* the caller's, aligned to 64, the instance's until hd_destroy; NULL: allocated */
+  uint64_t workspace_bytes; /* at least hd_workspace_bytes */
+  void* (*allocate)(void* user, size_t bytes,
+                    size_t alignment); /* both or none; called in create only */
+  void (*release)(void* user, void* pointer, size_t bytes);
+  void* allocator_user;
+  hd_parallel_for parallel_for; /* instead of own threads */
+  void* parallel_user;
+  hd_pool* pool;                  /* threads shared with other instances; must outlive them */
+  const volatile int32_t* cancel; /* not 0: the run ends with HD_CANCELLED before its next step */
+  void (*step_hook)(void* user, const hd_step_event* event);
+  void* step_user;
+  const char* cpu_features; /* only these of the CPU's features count (so does HEDDLE_CPU_FEATURES);
+                               NULL: all */
+  char* message;            /* receives the text of a failed create */
+  uint64_t message_bytes;
+} hd_options;
+
+/* A tensor as the generic call takes it. */
+typedef struct {
+  void* data;
+  const int64_t* shape;
+  const int64_t* strides; /* in elements; NULL: dense row-major. Anything else is refused. */
+  uint32_t dtype, rank;
+  uint64_t device; /* 0: host memory */
+} hd_tensor;
+
+/* Makes an instance: checks the artifact, picks the plan, allocates, prepares constants. NULL
+   options: defaults. On failure *instance is NULL and the text is in options->message and in
+   hd_error(NULL). */
+int hd_create(const hd_artifact* artifact, const hd_options* options, hd_instance** instance);
+void hd_destroy(hd_instance* instance);
+
+/* Runs function number `function` with one pointer per hd_argument of its signature. Pointers carry
+   no extents: checked are NULL, alignment and overlap. One call at a time per instance. No
+   allocation. */
+int hd_run(hd_instance* instance, uint32_t function, void* const* arguments, uint32_t n_arguments);
+
+/* The same with one hd_tensor per tensor of the signature, inputs then outputs; dtype and every
+   extent are checked. An output that shares a donated input has that input's data or NULL. */
+int hd_run_tensors(hd_instance* instance, uint32_t function, const hd_tensor* tensors,
+                   uint32_t n_tensors);
+
+/* The number of a function, or -1. */
+int hd_find_function(const hd_artifact* artifact, const char* name);
+
+/* The exact bytes of the workspace for so many threads on this CPU: prepared constants + arena +
+ * scratch. 0: refused. */
+uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads);
+uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
+
+int hd_threads(const hd_instance* instance);          /* the actual number */
+const char* hd_features(const hd_instance* instance); /* of the plan that was picked */
+const hd_artifact* hd_artifact_of(const hd_instance* instance);
+
+/* The text of the last failure (NULL: of the last failed create in this copy of the runtime). Never
+ * NULL. */
+const char* hd_error(const hd_instance* instance);
+
+/* Runs every case of a .check file (FORMAT.md). hd_error has one line per function, also on
+ * success. */
+int hd_selftest(hd_instance* instance, const char* check_file);
+
+/* A pool of threads - 1 workers for several instances. NULL: no memory or no threads. */
+hd_pool* hd_pool_create(int threads);
+void hd_pool_destroy(hd_pool* pool);
+
+/* The features of this CPU in the compiler's names, as "sse41,avx,avx2,fma,f16c"; returns the
+ * length. */
+size_t hd_cpu_features(char* text, size_t size);
+
+/* FNV-1a over everything in the tables but pointers and the contents of constants. */
+uint64_t hd_checksum(const hd_artifact* artifact);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // HEDDLE_RUNTIME_CORE_ABI_H_
