@@ -4,7 +4,7 @@ set(HEDDLE_FOLDERS runtime graph schedule backends frontend)
 
 add_library(heddle_options INTERFACE)
 target_compile_options(heddle_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -Werror>
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Werror>)
 target_include_directories(heddle_options INTERFACE ${PROJECT_BINARY_DIR}/include)
 if(HEDDLE_SANITIZE)

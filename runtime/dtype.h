@@ -30,27 +30,41 @@ enum class DType : std::uint8_t {
   f64
 };
 
-inline constexpr DType kAllDTypes[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64,
-                                       DType::u8,      DType::u16, DType::u32, DType::u64, DType::f16,
-                                       DType::bf16,    DType::f32, DType::f64};
+inline constexpr DType kAllDTypes[] = {
+    DType::boolean, DType::i8,  DType::i16, DType::i32,  DType::i64, DType::u8, DType::u16,
+    DType::u32,     DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
 
-/// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` (bool, int8_t .. double, Half, BFloat16).
+/// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` (bool, int8_t .. double, Half,
+/// BFloat16).
 template <class F>
 constexpr decltype(auto) dispatch_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::boolean: return f(std::type_identity<bool>{});
-    case DType::i8: return f(std::type_identity<std::int8_t>{});
-    case DType::i16: return f(std::type_identity<std::int16_t>{});
-    case DType::i32: return f(std::type_identity<std::int32_t>{});
-    case DType::i64: return f(std::type_identity<std::int64_t>{});
-    case DType::u8: return f(std::type_identity<std::uint8_t>{});
-    case DType::u16: return f(std::type_identity<std::uint16_t>{});
-    case DType::u32: return f(std::type_identity<std::uint32_t>{});
-    case DType::u64: return f(std::type_identity<std::uint64_t>{});
-    case DType::f16: return f(std::type_identity<Half>{});
-    case DType::bf16: return f(std::type_identity<BFloat16>{});
-    case DType::f32: return f(std::type_identity<float>{});
-    case DType::f64: break;
+    case DType::boolean:
+      return f(std::type_identity<bool>{});
+    case DType::i8:
+      return f(std::type_identity<std::int8_t>{});
+    case DType::i16:
+      return f(std::type_identity<std::int16_t>{});
+    case DType::i32:
+      return f(std::type_identity<std::int32_t>{});
+    case DType::i64:
+      return f(std::type_identity<std::int64_t>{});
+    case DType::u8:
+      return f(std::type_identity<std::uint8_t>{});
+    case DType::u16:
+      return f(std::type_identity<std::uint16_t>{});
+    case DType::u32:
+      return f(std::type_identity<std::uint32_t>{});
+    case DType::u64:
+      return f(std::type_identity<std::uint64_t>{});
+    case DType::f16:
+      return f(std::type_identity<Half>{});
+    case DType::bf16:
+      return f(std::type_identity<BFloat16>{});
+    case DType::f32:
+      return f(std::type_identity<float>{});
+    case DType::f64:
+      break;
   }
   return f(std::type_identity<double>{});
 }
@@ -75,7 +89,7 @@ constexpr bool is_signed(DType d) { return is_floating(d) || (d >= DType::i8 && 
 
 /// "bool", "i8" .. "f64": the spelling in program text, in headers and in errors.
 constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view kNames[] = {"",   "bool", "i8",  "i16", "i32",  "i64", "u8",
+  constexpr std::string_view kNames[] = {"",    "bool", "i8",  "i16", "i32",  "i64", "u8",
                                          "u16", "u32",  "u64", "f16", "bf16", "f32", "f64"};
   return kNames[static_cast<std::size_t>(dtype)];
 }

@@ -25,7 +25,8 @@ class Half {
     if (magnitude >= 0x477ff000u) return sign | 0x7c00u;  // rounds above 65504
     if (magnitude < 0x38800000u) {                        // subnormal half: units of 2^-24
       const float scaled = std::bit_cast<float>(magnitude) + 0.5f;  // aligns the last bit to 2^-24
-      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
+      return static_cast<std::uint16_t>(sign |
+                                        (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
     }
     const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
     return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));

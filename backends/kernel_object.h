@@ -1,0 +1,21 @@
+// What the compile worker makes of one kernel.
+#ifndef HEDDLE_BACKENDS_KERNEL_OBJECT_H_
+#define HEDDLE_BACKENDS_KERNEL_OBJECT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+struct KernelObject {
+  std::vector<std::byte> object;  ///< a relocatable object file (ELF, Mach-O)
+  std::string
+      symbol;  ///< int symbol(void **argv): argv[0] the thread context, then one buffer per port
+  std::int64_t scratch_bytes = 0;  ///< most that one thread holds at once
+};
+
+}  // namespace heddle
+
+#endif  // HEDDLE_BACKENDS_KERNEL_OBJECT_H_

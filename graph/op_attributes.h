@@ -1,0 +1,126 @@
+// The attributes of the primitives: one struct per shape of attribute, read with Attributes::as<>.
+// An operation that is not named here has no attributes.
+#ifndef HEDDLE_GRAPH_OP_ATTRIBUTES_H_
+#define HEDDLE_GRAPH_OP_ATTRIBUTES_H_
+
+#include "heddle/graph/attributes.h"
+
+namespace heddle {
+
+/// compare: "eq" "ne" "lt" "le" "gt" "ge".
+struct CompareAttributes {
+  std::string direction;
+  static constexpr auto fields() {
+    return std::tuple{field("direction", &CompareAttributes::direction)};
+  }
+};
+/// convert.
+struct ConvertAttributes {
+  DType to = DType::f32;
+  static constexpr auto fields() { return std::tuple{field("to", &ConvertAttributes::to)}; }
+};
+/// iota: result[i] = i[axis].
+struct IotaAttributes {
+  DType dtype = DType::i32;
+  Dims dims;
+  std::int64_t axis = 0;
+  static constexpr auto fields() {
+    return std::tuple{field("dtype", &IotaAttributes::dtype), field("dims", &IotaAttributes::dims),
+                      field("axis", &IotaAttributes::axis)};
+  }
+};
+/// broadcast_in_dim: operand axis a is result axis axes[a] (strictly increasing); an extent of 1
+/// stretches.
+struct BroadcastAttributes {
+  Dims dims;
+  std::vector<std::int64_t> axes;
+  static constexpr auto fields() {
+    return std::tuple{field("dims", &BroadcastAttributes::dims),
+                      field("axes", &BroadcastAttributes::axes)};
+  }
+};
+/// reshape: the same elements in row-major order.
+struct ReshapeAttributes {
+  Dims dims;
+  static constexpr auto fields() { return std::tuple{field("dims", &ReshapeAttributes::dims)}; }
+};
+/// transpose: result axis a is operand axis permutation[a].
+struct TransposeAttributes {
+  std::vector<std::int64_t> permutation;
+  static constexpr auto fields() {
+    return std::tuple{field("permutation", &TransposeAttributes::permutation)};
+  }
+};
+/// slice: per axis start, limit (exclusive), stride >= 1.
+struct SliceAttributes {
+  std::vector<std::int64_t> starts, limits, strides;
+  static constexpr auto fields() {
+    return std::tuple{field("starts", &SliceAttributes::starts),
+                      field("limits", &SliceAttributes::limits),
+                      field("strides", &SliceAttributes::strides)};
+  }
+};
+/// pad(x, value): per axis elements before, after (may be negative: they cut), and between each
+/// two.
+struct PadAttributes {
+  std::vector<std::int64_t> low, high, interior;
+  static constexpr auto fields() {
+    return std::tuple{field("low", &PadAttributes::low), field("high", &PadAttributes::high),
+                      field("interior", &PadAttributes::interior)};
+  }
+};
+/// concatenate, argmax, argmin.
+struct AxisAttributes {
+  std::int64_t axis = 0;
+  static constexpr auto fields() { return std::tuple{field("axis", &AxisAttributes::axis)}; }
+};
+/// The reductions (sorted, distinct axes; removed from the result) and reverse.
+struct AxesAttributes {
+  std::vector<std::int64_t> axes;
+  static constexpr auto fields() { return std::tuple{field("axes", &AxesAttributes::axes)}; }
+};
+/// gather(x, indices): result[a.., i.., b..] = x[a.., indices[i..], b..] along `axis`; scatter(x,
+/// indices, updates): the adjoint, x with updates added at the indices (duplicates add up). Indices
+/// are i32; strict ones are in [0, extent): the surface turns negative ones round first. `mode`:
+/// "clip" moves an index outside to the nearest element, "drop" gives 0 (gather) or leaves the
+/// update out (scatter).
+struct GatherAttributes {
+  std::int64_t axis = 0;
+  std::string mode = "drop";
+  static constexpr auto fields() {
+    return std::tuple{field("axis", &GatherAttributes::axis),
+                      field("mode", &GatherAttributes::mode)};
+  }
+};
+/// dot_general(lhs, rhs): batch axes first, then lhs's free axes, then rhs's free axes, each in its
+/// operand's order.
+struct DotAttributes {
+  std::vector<std::int64_t> lhs_batch, rhs_batch, lhs_contract, rhs_contract;
+  static constexpr auto fields() {
+    return std::tuple{field("lhs_batch", &DotAttributes::lhs_batch),
+                      field("rhs_batch", &DotAttributes::rhs_batch),
+                      field("lhs_contract", &DotAttributes::lhs_contract),
+                      field("rhs_contract", &DotAttributes::rhs_contract)};
+  }
+};
+
+// Composites.
+
+/// softmax, log_softmax: along one axis. logsumexp too (the axis is removed).
+using SoftmaxAttributes = AxisAttributes;
+/// gelu: x * Phi(x) with the exact erf, or its tanh approximation.
+struct GeluAttributes {
+  bool tanh = false;
+  static constexpr auto fields() { return std::tuple{field("tanh", &GeluAttributes::tanh)}; }
+};
+/// layer_norm(x, scale, shift): over the last axis; scale and shift are vectors of its extent.
+struct LayerNormAttributes {
+  double epsilon = 1e-5;
+  static constexpr auto fields() {
+    return std::tuple{field("epsilon", &LayerNormAttributes::epsilon)};
+  }
+};
+
+}  // namespace heddle
+
+#endif  // HEDDLE_GRAPH_OP_ATTRIBUTES_H_

@@ -1,0 +1,76 @@
+// The one Tensor: a type and a storage. What the storage is decides where operations on it run: a
+// traced one belongs to a builder, a concrete one to a carrier.
+#ifndef HEDDLE_GRAPH_TENSOR_H_
+#define HEDDLE_GRAPH_TENSOR_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "heddle/graph/builder.h"
+
+namespace heddle {
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual const void* carrier() const = 0;  ///< an opaque identity
+  virtual bool released() const = 0;
+  virtual std::uint64_t version() const = 0;
+};
+
+/// A handle: copies share the storage. A default-made one is empty and may only be assigned to.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Type type, std::shared_ptr<Storage> storage)
+      : type_(std::move(type)), storage_(std::move(storage)) {}
+
+  const Type& type() const { return type_; }
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
+  bool empty() const { return storage_ == nullptr; }
+
+ private:
+  Type type_;
+  std::shared_ptr<Storage> storage_;
+};
+
+/// A value of a program under construction. Released when its trace ends: using it later is an
+/// error, not a crash.
+class TraceStorage final : public Storage {
+ public:
+  TraceStorage(std::shared_ptr<Builder> builder, ValueId value)
+      : builder_(std::move(builder)), value_(value) {}
+
+  const void* carrier() const override;
+  bool released() const override { return builder_.expired(); }
+  std::uint64_t version() const override { return 0; }
+  /// Null when the trace has ended.
+  std::shared_ptr<Builder> builder() const { return builder_.lock(); }
+  ValueId value() const { return value_; }
+
+ private:
+  std::weak_ptr<Builder> builder_;
+  ValueId value_;
+};
+
+/// Null when the tensor is not traced.
+const TraceStorage* traced(const Tensor& tensor);
+
+/// A concrete tensor in host memory, held as a literal: what `constant` and the interpreter use.
+class LiteralStorage final : public Storage {
+ public:
+  explicit LiteralStorage(Literal literal) : literal_(std::move(literal)) {}
+  const void* carrier() const override;
+  bool released() const override { return false; }
+  std::uint64_t version() const override { return 0; }
+  const Literal& literal() const { return literal_; }
+
+ private:
+  Literal literal_;
+};
+const LiteralStorage* concrete(const Tensor& tensor);
+Tensor make_tensor(Literal literal);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_GRAPH_TENSOR_H_

@@ -1,0 +1,18 @@
+// Checks that a program is what the builder would have made: run after every pass in tests and
+// debug builds.
+#ifndef HEDDLE_GRAPH_VERIFY_H_
+#define HEDDLE_GRAPH_VERIFY_H_
+
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+/// InternalError names the function, the node and the broken rule: values defined once and before
+/// use, operand counts, types equal to inference, names unique, callees present, a donated input
+/// not read after its output exists.
+void verify(const Program& program);
+void verify(const Function& function, const Program* callees = nullptr);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_GRAPH_VERIFY_H_

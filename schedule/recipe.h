@@ -1,0 +1,70 @@
+// A recipe says what kind of schedule a kernel has, and with which numbers: plain data that prints,
+// hashes and compares.
+#ifndef HEDDLE_SCHEDULE_RECIPE_H_
+#define HEDDLE_SCHEDULE_RECIPE_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+/// Where a value that is not inlined lives. per_tile: inside the innermost tile or row; per_block:
+/// once for each row block or panel; once: a whole array before the outputs' loops.
+enum class Place : std::uint8_t { per_tile, per_block, once };
+enum class Memory : std::uint8_t { automatic, scratch, shared };
+enum class Pack : std::uint8_t { none, panel, whole };
+
+/// Elementwise over outputs of equal dims. Also the way out for everything no other recipe takes:
+/// reductions and contractions in it are stages placed `once`, looped plainly. grain: elements per
+/// task.
+struct Map {
+  int vector = 8, unroll = 2;
+  std::int64_t grain = 16384;
+  bool operator==(const Map&) const = default;
+};
+/// Statistics along trailing axes. lanes: partial accumulators; grain: rows per task; split > 1: a
+/// total sum in that many pieces.
+struct Rows {
+  int lanes = 32;
+  std::int64_t grain = 16, split = 1;
+  bool operator==(const Rows&) const = default;
+};
+/// Sums along leading axes. strip: columns per inner loop; split: rows per first-stage sum (0:
+/// all); grain: strips per task.
+struct Columns {
+  int strip = 64;
+  std::int64_t split = 0, grain = 1;
+  bool operator==(const Columns&) const = default;
+};
+/// A contraction with prologue and epilogue. mr x nr: register tile; grain: outer tiles per task.
+struct Contract {
+  int mr = 4, nr = 24;
+  Pack lhs = Pack::none, rhs = Pack::panel;
+  bool columns_outer = true;
+  std::int64_t grain = 1;
+  bool operator==(const Contract&) const = default;
+};
+/// result = operand, then updates added in their order: serial over updates, parallel over the
+/// other axes.
+struct Scatter {
+  int vector = 8;
+  std::int64_t grain = 1;
+  bool operator==(const Scatter&) const = default;
+};
+using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter>;
+
+/// Values that are stored rather than recomputed. Several: reductions of one level and domain, in
+/// one loop.
+struct Stage {
+  Values values;
+  Place place = Place::per_tile;
+  Memory memory = Memory::automatic;
+  bool operator==(const Stage&) const = default;
+};
+
+}  // namespace heddle
+
+#endif  // HEDDLE_SCHEDULE_RECIPE_H_
