@@ -47,7 +47,6 @@ struct ErrorDetail {
 class Error : public std::runtime_error {
  public:
   explicit Error(ErrorDetail detail);
-  explicit Error(std::string message) : Error(ErrorDetail{.message = std::move(message)}) {}
   const ErrorDetail& detail() const { return detail_; }
 
  private:
