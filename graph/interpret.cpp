@@ -1,0 +1,111 @@
+#include "heddle/graph/interpret.h"
+
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+
+namespace heddle {
+namespace {
+
+std::vector<Literal> run(const Function& f, std::span<const Literal> arguments,
+                         const Program* callees) {
+  std::vector<Literal> values(f.types.size());
+  for (std::size_t i = 0; i < f.inputs.size(); ++i) values[f.inputs[i].value.index] = arguments[i];
+  for (const Node& node : f.nodes) {
+    std::vector<Literal> operands;
+    for (ValueId o : node.operands) operands.push_back(values[o.index]);
+    std::vector<Literal> results = interpret_node(node, operands, callees);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      internal_check(results[r].type == f.type(node.results[r]),
+                     "the reference of " + std::string(node.op->name) + " gave " +
+                         to_text(results[r].type) + ", inferred " +
+                         to_text(f.type(node.results[r])));
+      values[node.results[r].index] = std::move(results[r]);
+    }
+  }
+  std::vector<Literal> outputs;
+  for (const Output& o : f.outputs) outputs.push_back(values[o.value.index]);
+  return outputs;
+}
+
+void check_arguments(const Function& f, std::span<const Literal> arguments) {
+  if (arguments.size() != f.inputs.size()) {
+    throw ValueError({.message = "@" + f.name + ": wrong number of arguments",
+                      .found = std::to_string(arguments.size()),
+                      .needed = std::to_string(f.inputs.size())});
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type& needed = f.type(f.inputs[i].value);
+    if (arguments[i].type != needed) {
+      throw ValueError({.message = "@" + f.name + ": argument '" + f.inputs[i].name + "'",
+                        .found = to_text(arguments[i].type),
+                        .needed = to_text(needed)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Literal> interpret(const Program& program, std::string_view function,
+                               std::span<const Literal> arguments) {
+  const Function& f = program.at(function);
+  check_arguments(f, arguments);
+  return run(f, arguments, &program);
+}
+
+std::vector<Literal> interpret_node(const Node& node, std::span<const Literal> operands,
+                                    const Program* callees) {
+  if (node.literal) return {*node.literal};
+  std::vector<Type> types;
+  for (const Literal& o : operands) types.push_back(o.type);
+  const NodeContext at{*node.op, types, node.attributes, nullptr, callees};
+  if (node.op->strict.evaluate) return node.op->strict.evaluate(at, operands);
+  return run(node.op->strict.decompose(at), operands, callees);
+}
+
+namespace {
+
+DType widened(DType d) { return d == DType::f32 ? DType::f64 : d; }
+
+Attributes widen(const Attributes& attributes) {
+  std::vector<Attributes::Entry> entries = attributes.entries();
+  for (auto& [name, value] : entries) {
+    if (auto* dtype = std::get_if<DType>(&value)) *dtype = widened(*dtype);
+  }
+  return Attributes(std::move(entries));
+}
+
+Function widen(const Function& f, const Program* callees) {
+  Builder build(f.name, callees);
+  Values map(f.types.size());
+  for (const Input& in : f.inputs) {
+    Type type = f.type(in.value);
+    type.dtype = widened(type.dtype);
+    map[in.value.index] = build.input(in.name, std::move(type), in.donate);
+  }
+  for (const Node& node : f.nodes) {
+    if (node.literal) {
+      map[node.results[0].index] =
+          build.constant(convert(*node.literal, widened(node.literal->type.dtype)), node.where);
+      continue;
+    }
+    Values operands;
+    for (ValueId o : node.operands) operands.push_back(map[o.index]);
+    const Values results = build.add(*node.op, operands, widen(node.attributes), node.where);
+    for (std::size_t r = 0; r < results.size(); ++r) map[node.results[r].index] = results[r];
+  }
+  for (const Output& out : f.outputs) build.output(out.name, map[out.value.index]);
+  return build.finish();
+}
+
+}  // namespace
+
+Program widen(const Program& program) {
+  std::vector<Function> functions;
+  for (const Function& f : program.functions()) {
+    const Program before(functions);
+    functions.push_back(widen(f, &before));
+  }
+  return Program(std::move(functions));
+}
+
+}  // namespace heddle
