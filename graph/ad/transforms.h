@@ -1,0 +1,52 @@
+// Differentiation of programs: Program -> Program. Reverse mode is linearize, then transpose;
+// nothing runs here.
+//
+// Each transform takes the program's entry function and gives a program whose only function is the
+// derived one. Names: the tangent or cotangent of a value `x` is `d_x` (`d_d_x` where that is
+// taken).
+#ifndef HEDDLE_GRAPH_AD_TRANSFORMS_H_
+#define HEDDLE_GRAPH_AD_TRANSFORMS_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+/// Names of inputs to differentiate by. ValueError for an unknown or repeated name, TypeError for
+/// one that is not floating.
+using Names = std::span<const std::string>;
+
+/// A function split at a point: `primal` computes the outputs and what the linear part needs of the
+/// point; `linear` maps tangents of the chosen inputs to tangents of the active outputs.
+struct Linearized {
+  Program primal;   ///< its outputs: the function's, then the residuals
+  Function linear;  ///< its inputs: the residuals, then one tangent per chosen input
+  std::size_t residuals = 0;
+  std::vector<bool> active;  ///< per output of the function: does it depend on the chosen inputs
+};
+
+/// Inputs: the function's, then `d_<input>` per name. Outputs: the function's, then `d_<output>`
+/// per floating output (zeros where none depends on the chosen inputs).
+Program jvp(const Program& program, Names wrt);
+Linearized linearize(const Program& program, Names wrt);
+/// Inputs: the residuals, then one cotangent per output of `linear`. Outputs: one cotangent per
+/// chosen input, zeros included.
+Function transpose(const Linearized& linearized);
+/// Inputs: the function's, then `d_<output>` per floating output. Outputs: the function's, then
+/// `d_<input>` per name.
+Program vjp(const Program& program, Names wrt);
+/// Outputs: the function's, then `d_<input>` per name: the gradient of its first output, which must
+/// be a floating scalar.
+Program value_and_grad(const Program& program, Names wrt);
+/// As value_and_grad, the gradients alone.
+Program grad(const Program& program, Names wrt);
+/// Hessian-vector product of the first output, forward over reverse. Inputs: the function's, then
+/// `v_<input>` per name. Outputs: `hvp_<input>` per name.
+Program hvp(const Program& program, Names wrt);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_GRAPH_AD_TRANSFORMS_H_

@@ -1,0 +1,47 @@
+#include "heddle/graph/interpret.h"
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+#include "heddle/graph/passes/passes.h"
+#include "heddle/graph/passes/rewrite.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::int64_t kLargestFolded = 64 * 1024;  // bytes
+
+bool is_static(const Type& type) {
+  for (const Dim& d : type.dims) {
+    if (!d.is_constant()) return false;
+  }
+  return true;
+}
+
+// A broadcast or iota is cheaper to compute where it is read than to load.
+bool worth_folding(const Node& node) {
+  return node.op != &op_constant && node.op->strict.pattern != Pattern::broadcast &&
+         !(node.op->strict.traits & kHasSideEffect);
+}
+
+}  // namespace
+
+Program constant_folding(const Program& program) {
+  return rewrite(
+      program, [](Builder& build, const Node& node, Ids operands) -> std::optional<Values> {
+        if (!worth_folding(node) || operands.empty()) return std::nullopt;
+        std::vector<Literal> literals;
+        for (ValueId o : operands) {
+          const Node* definition = build.definition(o);
+          if (definition == nullptr || !definition->literal) return std::nullopt;
+          literals.push_back(*definition->literal);
+        }
+        const std::vector<Literal> results = interpret_node(node, literals, build.callees());
+        Values folded;
+        for (const Literal& r : results) {
+          if (!is_static(r.type) || byte_count(r.type) > kLargestFolded) return std::nullopt;
+          folded.push_back(build.constant(r, node.where));
+        }
+        return folded;
+      });
+}
+
+}  // namespace heddle
