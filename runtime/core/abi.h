@@ -115,6 +115,13 @@ typedef struct {
   uint64_t arena_bytes;
 } hd_function;
 
+/* Called around all steps of a run, with the user context; not 0 ends the run with
+ * HD_KERNEL_FAILED. */
+typedef struct {
+  int (*begin_run)(void* context);
+  int (*end_run)(void* context);
+} hd_device;
+
 typedef struct {
   const char* features;         /* "avx2,fma,f16c"; empty: any CPU of the architecture */
   const hd_function* functions; /* the signatures' functions in their order, then sub-plans */
@@ -128,6 +135,7 @@ typedef struct {
   uint32_t n_functions, n_steps, n_buffers, n_args, n_nodes, n_dims, n_kernels, n_sources;
   uint64_t prepared_bytes;
   uint64_t scratch_once, scratch_task; /* largest of the kernels */
+  const hd_device* device;             /* NULL: the CPU */
 } hd_plan;
 
 enum { HD_IN = 1, HD_OUT = 2 };
@@ -180,6 +188,19 @@ typedef struct {
   const hd_plan* plans; /* best first: the first whose features the CPU has is taken */
   const hd_constant* constants;
 } hd_artifact;
+
+/* What kernels need while they run: the user context that argv[0] points to starts with this table,
+   so that kernels of one build run under the core of another. */
+typedef int (*hd_task_fn)(void* context, int index, uint8_t* closure);
+typedef struct {
+  int (*do_par_for)(void* context, hd_task_fn task, int first, int count, uint8_t* closure);
+  void* (*allocate)(void* context, size_t bytes); /* scratch; never NULL */
+  void (*release)(void* context, void* pointer);
+  void (*error)(void* context, const char* text);
+} hd_services;
+typedef struct {
+  const hd_services* services;
+} hd_context;
 
 /* ---- Calls ---- */
 

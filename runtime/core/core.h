@@ -1,0 +1,166 @@
+// Inside of the core. A strict dialect: it compiles with -fno-exceptions -fno-rtti
+// -fno-threadsafe-statics and links with libc, libm and pthread alone, which it reaches by its own
+// prototypes, so that one source serves every target's compiler without that target's headers. All
+// sources of this folder but halide_glue.cc make one translation unit in an export.
+#ifndef HEDDLE_RUNTIME_CORE_CORE_H_
+#define HEDDLE_RUNTIME_CORE_CORE_H_
+
+#include "heddle/runtime/core/abi.h"
+
+extern "C" {
+void* memcpy(void* to, const void* from, size_t bytes);
+void* memset(void* to, int value, size_t bytes);
+int memcmp(const void* a, const void* b, size_t bytes);
+int strcmp(const char* a, const char* b);
+size_t strlen(const char* text);
+}
+
+namespace hdcore {
+
+// Halide 21's halide_buffer_t and halide_dimension_t.
+struct Dimension {
+  int32_t min, extent, stride;
+  uint32_t flags;
+};
+struct HalideBuffer {
+  uint64_t device;
+  const void* device_interface;
+  uint8_t* host;
+  uint64_t flags;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int32_t dimensions;
+  Dimension* dim;
+  void* padding;
+};
+static_assert(sizeof(Dimension) == 16 && sizeof(HalideBuffer) == 56, "Halide 21's layout");
+
+inline uint64_t round_up(uint64_t bytes) {
+  return (bytes + HD_ALIGNMENT - 1) & ~uint64_t{HD_ALIGNMENT - 1};
+}
+// A stack of scratch with a line before and behind: Halide may read 8 bytes past either end of an
+// allocation.
+inline uint64_t scratch_region(uint64_t bytes) {
+  return bytes ? round_up(bytes) + 2 * HD_ALIGNMENT : 0;
+}
+
+uint32_t size_of(uint32_t dtype);  // 0 for a number that is no dtype
+const char* name_of(uint32_t dtype);
+uint64_t count_elements(const int64_t* extents, uint32_t rank);  // at most 2^56
+
+// ---- message.cc ----
+// Builds a text in a caller's buffer; what does not fit is cut. Locale-independent.
+class Text {
+ public:
+  Text(char* data, size_t size) : data_(data), size_(size) {
+    if (size_) data_[0] = 0;
+  }
+  Text& operator<<(const char* text);
+  Text& operator<<(int64_t value);
+  Text& operator<<(uint64_t value);
+  Text& operator<<(int32_t value) { return *this << static_cast<int64_t>(value); }
+  Text& operator<<(uint32_t value) { return *this << static_cast<uint64_t>(value); }
+  Text& operator<<(double value);  // three significant digits
+  Text& add_type(uint32_t dtype, uint32_t rank, const int64_t* extents);
+  size_t length() const { return length_; }
+
+ private:
+  void add(char c);
+  char* data_;
+  size_t size_, length_ = 0;
+};
+
+// ---- threads.cc, scratch.cc ----
+constexpr int kMaxBlocks = 64;
+
+// A thread's view of one run: where its scratch comes from. Kernels get it as Halide's user
+// context.
+struct Context {
+  hd_context head;  // first: the kernels' side knows this much
+  hd_instance* instance;
+  uint8_t* base;
+  uint64_t capacity, used;
+  uint64_t block[kMaxBlocks];  // offsets; the lowest bit marks a freed one
+  int n_blocks;
+  bool in_task;
+};
+extern const hd_services kServices;
+void* allocate_scratch(void* context, size_t bytes);
+void release_scratch(void* context, void* pointer);
+
+int count_cpus();
+int actual_threads(int wanted);
+int do_par_for(void* context, hd_task_fn task, int first, int count, uint8_t* closure);
+hd_pool* create_pool(int threads, const hd_options& options);
+void destroy_pool(hd_pool* pool);
+int pool_threads(const hd_pool& pool);  // workers + 1
+
+// ---- exec.cc ----
+struct Patch {  // a descriptor whose pointer changes from call to call
+  HalideBuffer* buffer;
+  uint64_t offset;
+  uint32_t tensor;
+};
+struct StepState {
+  void** argv;  // argv[0]: &instance->main; argv[1..]: descriptors
+  hd_kernel_fn run;
+  const hd_step* step;
+  bool empty;  // no output has an element
+};
+struct FunctionState {
+  const hd_function* function;
+  const hd_signature* signature;  // null: a sub-plan
+  HalideBuffer* buffers;
+  Patch* patches;
+  StepState* steps;
+  void** pointers;  // per tensor of the signature, for the call that runs
+  uint32_t n_patches;
+  bool has_faults;
+};
+int execute(hd_instance& instance, uint32_t function);
+
+// ---- check.cc, validate.cc, cpu.cc ----
+int check_artifact(const hd_artifact& artifact, Text& text);
+int check_arguments(hd_instance& instance, uint32_t function, void* const* arguments,
+                    uint32_t count);
+int check_tensors(hd_instance& instance, uint32_t function, const hd_tensor* tensors,
+                  uint32_t count);
+const hd_plan* pick_plan(const hd_artifact& artifact, const char* mask, Text& text);
+uint64_t checksum_signatures(const hd_artifact& artifact);
+uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes);
+constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
+
+// ---- numbers.cc ----
+// Uniform numbers of the check files: element i of the stream `seed`, in [0, 1), a multiple of
+// 2^-24.
+double uniform(uint64_t seed, uint64_t i);
+double ulp_of(uint32_t dtype, double magnitude);
+bool is_finite_element(uint32_t dtype, const void* element);
+int64_t element_as_integer(uint32_t dtype, const void* data, uint64_t i);
+double element_as_double(uint32_t dtype, const void* data, uint64_t i);
+// Element i of the tensor: low + (high - low) * uniform, rounded down for integers. Not for f16 and
+// bf16.
+void fill_uniform(uint32_t dtype, void* data, uint64_t count, double low, double high,
+                  uint64_t seed);
+
+}  // namespace hdcore
+
+struct hd_instance {
+  const hd_artifact* artifact;
+  const hd_plan* plan;
+  hd_options options;
+  void* self;  // argv[0] of every kernel points here; it points to main
+  hdcore::Context main;
+  hdcore::Context* lanes;  // one per thread, the caller's first
+  int n_lanes;
+  hd_pool* pool;
+  hdcore::FunctionState* functions;
+  uint8_t* workspace;
+  uint64_t workspace_bytes, block_bytes;
+  bool owns_workspace, owns_pool;
+  uint32_t busy;
+  int32_t kernel_status;  // set by any thread of a run
+  char message[4096];
+};
+
+#endif  // HEDDLE_RUNTIME_CORE_CORE_H_

@@ -1,0 +1,196 @@
+// Runs the steps of a function. All descriptors exist since create; a call sets the pointers of its
+// arguments and goes through the table.
+#include "heddle/runtime/core/core.h"
+
+namespace hdcore {
+namespace {
+
+const hd_buffer& table_of(const hd_instance& instance, const FunctionState& f, const hd_step& step,
+                          uint32_t position) {
+  const hd_plan& plan = *instance.plan;
+  return plan.buffers[f.function->first_buffer + plan.args[step.first_arg + position]];
+}
+
+HalideBuffer& buffer_of(const StepState& step, uint32_t position) {
+  return *static_cast<HalideBuffer*>(step.argv[1 + position]);
+}
+
+const char* what_runs(const hd_instance& instance, const hd_step& step) {
+  static const char* const kKinds[] = {"kernel", "copy", "call", "cond", "while", "scan"};
+  if (step.kind == HD_STEP_KERNEL) return instance.plan->kernels[step.kernel].name;
+  return step.kind <= HD_STEP_SCAN ? kKinds[step.kind] : "unknown";
+}
+
+Text& describe_step(Text& text, const hd_instance& instance, const FunctionState& f,
+                    uint32_t number) {
+  const hd_step& step = *f.steps[number].step;
+  text << instance.artifact->name << "." << (f.signature ? f.signature->name : "?") << ": step "
+       << number << " (" << what_runs(instance, step);
+  const char* source = instance.plan->sources[step.source];
+  return text << (*source ? ": " : "") << source << ")";
+}
+
+// Axis 0 is the innermost; equal extents.
+void copy_axes(const HalideBuffer& from, const HalideBuffer& to, int axis, const uint8_t* in,
+               uint8_t* out, size_t size) {
+  if (axis < 0) {
+    memcpy(out, in, size);
+    return;
+  }
+  const Dimension &a = from.dim[axis], &b = to.dim[axis];
+  if (axis == 0 && a.stride == 1 && b.stride == 1) {
+    memcpy(out, in, size * static_cast<size_t>(a.extent));
+    return;
+  }
+  for (int64_t i = 0; i < a.extent; ++i) {
+    copy_axes(from, to, axis - 1, in + i * a.stride * static_cast<int64_t>(size),
+              out + i * b.stride * static_cast<int64_t>(size), size);
+  }
+}
+
+// The first element that is no finite number, or null.
+const uint8_t* find_nonfinite(const HalideBuffer& buffer, int axis, const uint8_t* at,
+                              uint32_t dtype) {
+  if (axis < 0) return is_finite_element(dtype, at) ? nullptr : at;
+  const Dimension& d = buffer.dim[axis];
+  for (int64_t i = 0; i < d.extent; ++i) {
+    const uint8_t* found =
+        find_nonfinite(buffer, axis - 1, at + i * d.stride * int64_t{size_of(dtype)}, dtype);
+    if (found) return found;
+  }
+  return nullptr;
+}
+
+int check_finite(hd_instance& instance, const FunctionState& f, uint32_t number) {
+  const StepState& state = f.steps[number];
+  for (uint32_t i = 0; i < state.step->n_outputs; ++i) {
+    const uint32_t position = state.step->n_inputs + i;
+    const hd_buffer& table = table_of(instance, f, *state.step, position);
+    if (table.dtype < HD_F16) continue;
+    const HalideBuffer& buffer = buffer_of(state, position);
+    const uint8_t* at = find_nonfinite(buffer, buffer.dimensions - 1, buffer.host, table.dtype);
+    if (!at) continue;
+    const double value = element_as_double(table.dtype, at, 0);
+    Text text(instance.message, sizeof instance.message);
+    describe_step(text, instance, f, number)
+        << " made a value that is " << value << " in its output " << i << ", ";
+    text.add_type(table.dtype, table.rank, instance.plan->dims + table.first_dim);
+    return HD_NONFINITE;
+  }
+  return HD_OK;
+}
+
+int check_fault(hd_instance& instance, const FunctionState& f, uint32_t number) {
+  const StepState& state = f.steps[number];
+  if (state.step->fault < 0) return HD_OK;
+  int32_t flag;
+  memcpy(&flag, buffer_of(state, static_cast<uint32_t>(state.step->fault)).host, sizeof flag);
+  if (!flag) return HD_OK;
+  Text text(instance.message, sizeof instance.message);
+  describe_step(text, instance, f, number) << ": a checked operation overflowed";
+  return HD_FAULT;
+}
+
+void call_hook(const hd_instance& instance, uint32_t function, uint32_t number, uint32_t end) {
+  const hd_step& step = *instance.functions[function].steps[number].step;
+  const hd_plan& plan = *instance.plan;
+  const bool is_kernel = step.kind == HD_STEP_KERNEL;
+  const hd_step_event event = {end,
+                               function,
+                               number,
+                               step.wave,
+                               what_runs(instance, step),
+                               plan.sources[step.source],
+                               plan.nodes + step.first_node,
+                               step.n_nodes,
+                               0,
+                               is_kernel ? plan.kernels[step.kernel].bytes : 0,
+                               is_kernel ? plan.kernels[step.kernel].flops : 0};
+  instance.options.step_hook(instance.options.step_user, &event);
+}
+
+int fail_step(hd_instance& instance, const FunctionState& f, uint32_t number, int status,
+              int detail) {
+  Text text(instance.message, sizeof instance.message);
+  describe_step(text, instance, f, number);
+  if (status == HD_UNSUPPORTED) {
+    text << ": steps of this kind are not supported by this runtime";
+  } else if (status == HD_CANCELLED) {
+    text << ": cancelled";
+  } else if (detail) {
+    text << ": the kernel returned " << detail;
+  } else {
+    text << ": the kernel asked for more scratch than announced, or reported an error";
+  }
+  return status;
+}
+
+int run_step(hd_instance& instance, const FunctionState& f, uint32_t number) {
+  const StepState& state = f.steps[number];
+  if (state.step->kind > HD_STEP_COPY) return fail_step(instance, f, number, HD_UNSUPPORTED, 0);
+  if (state.empty) return HD_OK;
+  if (state.step->kind == HD_STEP_COPY) {
+    const HalideBuffer &from = buffer_of(state, 0), &to = buffer_of(state, 1);
+    copy_axes(from, to, from.dimensions - 1, from.host, to.host,
+              size_of(table_of(instance, f, *state.step, 0).dtype));
+    return HD_OK;
+  }
+  const int returned = state.run(state.argv);
+  const int status = __atomic_load_n(&instance.kernel_status, __ATOMIC_RELAXED);
+  if (returned || status)
+    return fail_step(instance, f, number, status ? status : HD_KERNEL_FAILED, returned);
+  return HD_OK;
+}
+
+int run_watched(hd_instance& instance, uint32_t function, uint32_t number) {
+  const FunctionState& f = instance.functions[function];
+  if (instance.options.cancel && *instance.options.cancel)
+    return fail_step(instance, f, number, HD_CANCELLED, 0);
+  if (instance.options.step_hook) call_hook(instance, function, number, 0);
+  int status = run_step(instance, f, number);
+  if (instance.options.step_hook) call_hook(instance, function, number, 1);
+  if (!status) status = check_fault(instance, f, number);
+  if (!status && instance.options.flags & HD_CHECK_NAN) status = check_finite(instance, f, number);
+  return status;
+}
+
+int run_device(hd_instance& instance, int (*call)(void* context), const char* what) {
+  if (!call(&instance.main)) return HD_OK;
+  Text(instance.message, sizeof instance.message)
+      << instance.artifact->name << ": the device failed at the " << what << " of a run";
+  return HD_KERNEL_FAILED;
+}
+
+int run_steps(hd_instance& instance, uint32_t function) {
+  const FunctionState& f = instance.functions[function];
+  const hd_options& o = instance.options;
+  const bool watched = o.cancel || o.step_hook || o.flags || f.has_faults;
+  for (uint32_t i = 0; i < f.function->n_steps; ++i) {
+    const int status = watched ? run_watched(instance, function, i) : run_step(instance, f, i);
+    if (status) return status;
+  }
+  return HD_OK;
+}
+
+}  // namespace
+
+int execute(hd_instance& instance, uint32_t function) {
+  const FunctionState& f = instance.functions[function];
+  for (uint32_t i = 0; i < f.n_patches; ++i) {
+    const Patch& p = f.patches[i];
+    p.buffer->host = static_cast<uint8_t*>(f.pointers[p.tensor]) + p.offset;
+  }
+  instance.kernel_status = 0;
+  instance.main.used = 0;
+  instance.main.n_blocks = 0;
+  const hd_device* device = instance.plan->device;
+  int status = device ? run_device(instance, device->begin_run, "start") : HD_OK;
+  if (!status) status = run_steps(instance, function);
+  if (device) {
+    const int ended = run_device(instance, device->end_run, "end");
+    if (!status) status = ended;
+  }
+  return status;
+}
+
+}  // namespace hdcore
