@@ -1,0 +1,72 @@
+// Surface halves that many records share: overloads, dtype plans and bodies.
+#ifndef HEDDLE_GRAPH_OPS_SURFACE_H_
+#define HEDDLE_GRAPH_OPS_SURFACE_H_
+
+#include "heddle/graph/operation.h"
+
+namespace heddle::ops {
+
+// Dtype plans: what the operands are converted to. Weak scalars never widen a float; with an
+// integer tensor a whole weak scalar keeps the dtype (OverflowError when it does not fit), any
+// other gives f32.
+DtypePlan plan_keep(Bound);         ///< the operands' common dtype, any
+DtypePlan plan_number(Bound);       ///< the operands' common dtype; bool is a TypeError
+DtypePlan plan_floating(Bound);     ///< integers and bool become f32
+DtypePlan plan_floats_only(Bound);  ///< integers are a TypeError
+DtypePlan plan_bits(Bound);         ///< bool and integers; floats are a TypeError
+DtypePlan plan_compare(Bound);      ///< the operands' common dtype; the output is bool
+DtypePlan plan_select(Bound);       ///< a bool predicate, then the common dtype of the choices
+DtypePlan plan_convert(Bound);      ///< the output is the option `to`
+DtypePlan plan_first(Bound);        ///< the first tensor's dtype, whatever the others are
+DtypePlan plan_sum(Bound);          ///< as the first tensor's; bool becomes i32
+DtypePlan plan_index(Bound);        ///< as the first tensor's; the output is i32
+
+DtypePlan plan_pow(Bound);  ///< integers stay only under a whole weak exponent >= 0, else f32
+
+/// Converts the operands as planned, broadcasts them (right-aligned) and applies the operation with
+/// the call's options as its attributes.
+Function body_elementwise(Bound, const DtypePlan&);
+/// pow; a small whole weak exponent becomes multiplications.
+Function body_pow(Bound, const DtypePlan&);
+/// Converts the operands as planned and applies the operation with the call's options.
+Function body_direct(Bound, const DtypePlan&);
+/// Reductions: options axes (default: all; negative ones count from the end) and keepdims.
+Function body_reduce(Bound, const DtypePlan&);
+/// Operations with one option `axis`, which may be negative.
+Function body_axis(Bound, const DtypePlan&);
+
+inline constexpr OperandKind kWeak = OperandKind::weak_scalar;
+inline constexpr OperandSpec kX[] = {{"x"}};
+inline constexpr OperandSpec kXY[] = {{"x"}, {"y"}};
+inline constexpr OperandSpec kXWeakY[] = {{"x"}, {"y", kWeak}};
+inline constexpr OperandSpec kWeakXY[] = {{"x", kWeak}, {"y"}};
+
+inline constexpr OperationSchema kUnary[] = {{.operands = kX}};
+inline constexpr OperationSchema kBinary[] = {
+    {.operands = kXY}, {.operands = kXWeakY}, {.operands = kWeakXY}};
+inline constexpr OptionSpec kAxis[] = {{"axis", OptionKind::integer}};
+inline constexpr OperationSchema kAlongAxis[] = {{.operands = kX, .options = kAxis}};
+
+inline Attribute false_option() { return false; }
+inline constexpr OptionSpec kAxesKeep[] = {{"axes", OptionKind::integers},
+                                           {"keepdims", OptionKind::flag, false_option}};
+inline constexpr OptionSpec kKeep[] = {{"keepdims", OptionKind::flag, false_option}};
+inline constexpr OperationSchema kReduction[] = {{.operands = kX, .options = kAxesKeep},
+                                                 {.operands = kX, .options = kKeep}};
+
+constexpr Surface surface_unary(DtypePlan (*plan)(Bound)) {
+  return {.overloads = kUnary, .plan = plan, .body = body_elementwise};
+}
+constexpr Surface surface_binary(DtypePlan (*plan)(Bound)) {
+  return {.overloads = kBinary, .plan = plan, .body = body_elementwise};
+}
+constexpr Surface surface_reduce(DtypePlan (*plan)(Bound)) {
+  return {.overloads = kReduction, .plan = plan, .body = body_reduce};
+}
+constexpr Surface surface_axis(DtypePlan (*plan)(Bound)) {
+  return {.overloads = kAlongAxis, .plan = plan, .body = body_axis};
+}
+
+}  // namespace heddle::ops
+
+#endif  // HEDDLE_GRAPH_OPS_SURFACE_H_
