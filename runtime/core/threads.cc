@@ -154,8 +154,9 @@ void* run_worker(void* argument) {
 }
 
 void open_job(hd_pool& pool, uint64_t workers) {
-  pool.finished = 0;
-  const uint64_t next = uint64_t{generation(pool.state) + 1} << 32;
+  __atomic_store_n(&pool.finished, 0, __ATOMIC_RELAXED);
+  const uint64_t last = __atomic_load_n(&pool.state, __ATOMIC_RELAXED);
+  const uint64_t next = uint64_t{generation(last) + 1} << 32;
   __atomic_store_n(&pool.state, next | kOpen | workers << 16, __ATOMIC_SEQ_CST);
   if (!__atomic_load_n(&pool.parked, __ATOMIC_SEQ_CST)) return;
   pthread_mutex_lock(pool.mutex);
