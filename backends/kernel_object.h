@@ -13,7 +13,9 @@ struct KernelObject {
   std::vector<std::byte> object;  ///< a relocatable object file (ELF, Mach-O)
   std::string
       symbol;  ///< int symbol(void **argv): argv[0] the thread context, then one buffer per port
-  std::int64_t scratch_bytes = 0;  ///< most that one thread holds at once
+  /// Heap scratch held at once, each allocation rounded up to 64: by the calling thread outside
+  /// parallel loops, and by one task.
+  std::int64_t scratch_once = 0, scratch_task = 0;
 };
 
 }  // namespace heddle
