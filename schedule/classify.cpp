@@ -1,0 +1,97 @@
+#include "heddle/schedule/classify.h"
+
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+
+namespace heddle {
+namespace {
+
+bool reduces_trailing(const std::vector<std::int64_t>& axes, std::size_t rank) {
+  return axes.empty() || axes.front() == static_cast<std::int64_t>(rank - axes.size());
+}
+
+bool reduces_leading(const std::vector<std::int64_t>& axes) {
+  return axes.empty() || axes.back() == static_cast<std::int64_t>(axes.size()) - 1;
+}
+
+NodeClass classify_reduction(const Function& f, const Node& node) {
+  if (node.attributes.find("axes") == nullptr) return NodeClass::general;  // argmax, argmin
+  const auto axes = node.attributes.as<AxesAttributes>().axes;
+  const Dims& dims = f.type(node.operands[0]).dims;
+  std::int64_t extent = 1;
+  for (std::int64_t a : axes) {
+    const Dim& d = dims[static_cast<std::size_t>(a)];
+    extent = d.is_constant() ? extent * d.constant() : kInlineReduction + 1;
+  }
+  const bool total = axes.size() == dims.size();
+  if (extent <= kInlineReduction && !total) return NodeClass::inlined;
+  if (reduces_trailing(axes, dims.size())) return NodeClass::rows;
+  return reduces_leading(axes) ? NodeClass::columns : NodeClass::general;
+}
+
+NodeClass classify_node(const Function& f, const Node& node) {
+  switch (node.op->strict.pattern) {
+    case Pattern::elementwise:
+      return NodeClass::inlined;
+    case Pattern::broadcast:
+      return node.literal ? NodeClass::constant : NodeClass::free;
+    case Pattern::movement:
+      if (node.op == &op_reshape) return NodeClass::view;
+      return node.op == &op_pad || node.op == &op_concatenate ? NodeClass::inlined
+                                                              : NodeClass::free;
+    case Pattern::gather:
+      return NodeClass::inlined;
+    case Pattern::reduce:
+      return classify_reduction(f, node);
+    case Pattern::contract:
+      return NodeClass::contract;
+    case Pattern::scatter:
+      return NodeClass::scatter;
+    default:
+      break;
+  }
+  throw NotImplementedError({.message = "this operation has no schedule",
+                             .operation = std::string(node.op->name),
+                             .where = node.where});
+}
+
+}  // namespace
+
+std::vector<NodeClass> classify(const Function& function) {
+  const std::vector<std::uint32_t> node_of = definitions(function);
+  std::vector<NodeClass> classes;
+  for (const Node& node : function.nodes) classes.push_back(classify_node(function, node));
+  auto materialize = [&](ValueId v) {
+    const std::uint32_t n = node_of[v.index];
+    if (n != kNoNode && classes[n] == NodeClass::free) classes[n] = NodeClass::inlined;
+  };
+  for (std::size_t n = 0; n < classes.size(); ++n) {
+    if (classes[n] == NodeClass::view) materialize(function.nodes[n].operands[0]);
+  }
+  for (const Output& o : function.outputs) materialize(o.value);
+  return classes;
+}
+
+ReductionDomain reduction_domain(const Function& function, const Node& node) {
+  const auto axes = node.attributes.as<AxesAttributes>().axes;
+  const Dims& dims = function.type(node.operands[0]).dims;
+  ReductionDomain domain;
+  std::size_t next = 0;
+  for (std::size_t a = 0; a < dims.size(); ++a) {
+    const bool reduced = next < axes.size() && axes[next] == static_cast<std::int64_t>(a);
+    next += reduced;
+    (reduced ? domain.reduced : domain.kept).push_back(dims[a]);
+  }
+  return domain;
+}
+
+bool is_costly(const Node& node) {
+  if (node.op->strict.pattern != Pattern::elementwise)
+    return node.op->strict.pattern == Pattern::reduce;
+  if (node.op == &op_div || node.op == &op_rem || node.op == &op_pow || node.op == &op_sqrt)
+    return true;
+  // Smooth functions of one operand are all polynomials of some length.
+  return node.operands.size() == 1 && node.op->strict.linearize != nullptr && node.op != &op_abs;
+}
+
+}  // namespace heddle

@@ -1,0 +1,46 @@
+// What grouping asks of a node: derived from its pattern, attributes and extents, never from a list
+// of names.
+#ifndef HEDDLE_SCHEDULE_CLASSIFY_H_
+#define HEDDLE_SCHEDULE_CLASSIFY_H_
+
+#include <vector>
+
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+enum class NodeClass : std::uint8_t {
+  constant,  ///< printed into the kernels that read it, or a constant buffer when large
+  free,      ///< an index map or a fill: repeated in every kernel that reads it
+  view,      ///< a reshape: another type for the same storage
+  inlined,   ///< computed element by element: elementwise, gather, pad, concatenate, very short
+             ///< reductions
+  rows,      ///< a reduction of trailing axes
+  columns,   ///< a reduction of leading axes
+  general,   ///< a reduction of any other kind
+  contract,
+  scatter
+};
+
+/// Class of each node. A free node that something needs in memory (an output, the operand of a
+/// view) is `inlined` instead.
+std::vector<NodeClass> classify(const Function& function);
+
+/// Short sums are written out where they are read.
+inline constexpr std::int64_t kInlineReduction = 8;
+/// Larger constants are buffers.
+inline constexpr std::int64_t kInlineConstant = 16;
+
+/// A kept part and a reduced part of an operand's extents, for a reduction of rows or columns.
+struct ReductionDomain {
+  Dims kept, reduced;
+  bool operator==(const ReductionDomain&) const = default;
+};
+ReductionDomain reduction_domain(const Function& function, const Node& node);
+
+/// An operation worth storing rather than computing again: a division, a transcendental function.
+bool is_costly(const Node& node);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_SCHEDULE_CLASSIFY_H_

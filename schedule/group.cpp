@@ -1,0 +1,251 @@
+#include "heddle/schedule/group.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/group_graph.h"
+
+namespace heddle {
+namespace {
+
+// A kernel's compile time grows with its nodes.
+constexpr std::size_t kLargestGroup = 96;
+
+Dims joined(const Dims& a, const Dims& b) {
+  Dims all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+class Grouper {
+ public:
+  explicit Grouper(const Function& f) : f_(f), graph_(f) {}
+
+  Grouping run() {
+    for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) place(n);
+    bool changed = true;
+    while (changed) changed = absorb_producers() || join_siblings();
+    return std::move(graph_).finish();
+  }
+
+ private:
+  // ---- forward: each node joins the group of something it reads, or starts one ----
+
+  void place(std::uint32_t n) {
+    switch (graph_.class_of(n)) {
+      case NodeClass::constant:
+      case NodeClass::free:
+      case NodeClass::view:
+        return;
+      case NodeClass::inlined:
+        return place_inlined(n);
+      case NodeClass::rows:
+        return place_rows(n);
+      case NodeClass::columns:
+        return place_columns(n);
+      case NodeClass::general:
+        return start(n, RecipeKind::map);
+      case NodeClass::contract:
+        return start(n, RecipeKind::contract);
+      case NodeClass::scatter:
+        return start(n, RecipeKind::scatter);
+    }
+  }
+
+  const Dims& result_dims(std::uint32_t n) const { return f_.type(f_.nodes[n].results[0]).dims; }
+
+  void start(std::uint32_t n, RecipeKind kind) {
+    graph_.join(graph_.new_group(kind, result_dims(n)), n);
+  }
+
+  // Anchors (contractions, reductions) take an epilogue first; of equals the one that comes last.
+  void place_inlined(std::uint32_t n) {
+    const Node& node = f_.nodes[n];
+    std::int32_t best = -1;
+    for (const Source& s : graph_.sources(node)) {
+      const std::int32_t g = graph_.group_of(s.value);
+      if (g < 0 || !accepts(g, n)) continue;
+      const bool better = best < 0 || rank(g) > rank(best) || (rank(g) == rank(best) && g > best);
+      if (better) best = g;
+    }
+    if (best < 0) return start(n, RecipeKind::map);
+    graph_.join(best, n);
+  }
+
+  int rank(std::int32_t g) { return graph_.group(g).kind == RecipeKind::map ? 0 : 1; }
+
+  bool accepts(std::int32_t g, std::uint32_t n) {
+    const Group& group = graph_.group(g);
+    const Dims& dims = result_dims(n);
+    if (group.kind == RecipeKind::scatter || group.nodes.size() >= kLargestGroup) return false;
+    const bool rows = group.kind == RecipeKind::rows;
+    if (dims != group.kept && !(rows && dims == joined(group.kept, group.reduced))) return false;
+    for (const Source& s : graph_.sources(f_.nodes[n])) {
+      if (graph_.group_of(s.value) != g) continue;
+      const bool row_value =
+          rows && s.alignment == Alignment::row && f_.type(s.value).dims == group.kept;
+      if (s.alignment != Alignment::same && !row_value) return false;
+      if (s.alignment == Alignment::same && f_.type(s.value).dims != dims) return false;
+    }
+    return graph_.can_take(g, f_.nodes[n]);
+  }
+
+  void place_rows(std::uint32_t n) {
+    const ReductionDomain domain = reduction_domain(f_, f_.nodes[n]);
+    const std::int32_t g = graph_.group_of(f_.nodes[n].operands[0]);
+    if (g >= 0 && !graph_.through_view(f_.nodes[n].operands[0]) &&
+        graph_.can_take(g, f_.nodes[n]) && becomes_rows(g, domain)) {
+      return graph_.join(g, n);
+    }
+    // Another statistic of the same rows: softmax reads its row again after the maximum.
+    for (const Source& s : graph_.sources(f_.nodes[n])) {
+      const std::int32_t r = graph_.group_of(s.value);
+      if (r >= 0 && s.alignment == Alignment::row && same_rows(r, domain) &&
+          graph_.can_take(r, f_.nodes[n])) {
+        return graph_.join(r, n);
+      }
+    }
+    graph_.join(graph_.new_group(RecipeKind::rows, domain.kept, domain.reduced), n);
+  }
+
+  bool same_rows(std::int32_t g, const ReductionDomain& d) {
+    const Group& group = graph_.group(g);
+    return group.kind == RecipeKind::rows && group.kept == d.kept && group.reduced == d.reduced;
+  }
+
+  // The group that computes the elements can also sum them up: rows of the same shape, or a map,
+  // which then becomes rows.
+  bool becomes_rows(std::int32_t g, const ReductionDomain& d) {
+    Group& group = graph_.group(g);
+    if (same_rows(g, d)) return true;
+    if (group.kind != RecipeKind::map || group.kept != joined(d.kept, d.reduced) ||
+        has_general(group))
+      return false;
+    group.kind = RecipeKind::rows;
+    group.kept = d.kept;
+    group.reduced = d.reduced;
+    return true;
+  }
+
+  bool has_general(const Group& group) const {
+    return std::any_of(group.nodes.begin(), group.nodes.end(),
+                       [&](std::uint32_t n) { return graph_.class_of(n) == NodeClass::general; });
+  }
+
+  void place_columns(std::uint32_t n) {
+    const ReductionDomain d = reduction_domain(f_, f_.nodes[n]);
+    const std::vector<Source> mine = graph_.sources(f_.nodes[n]);
+    for (std::int32_t g = 0; g < static_cast<std::int32_t>(graph_.size()); ++g) {
+      const Group& group = graph_.group(g);
+      if (group.kind != RecipeKind::columns || group.kept != d.kept || group.reduced != d.reduced)
+        continue;
+      if (graph_.can_take(g, f_.nodes[n]) && shares_source(group, mine)) return graph_.join(g, n);
+    }
+    graph_.join(graph_.new_group(RecipeKind::columns, d.kept, d.reduced), n);
+  }
+
+  bool shares_source(const Group& group, const std::vector<Source>& mine) const {
+    for (std::uint32_t n : group.nodes) {
+      for (const Source& theirs : graph_.sources(f_.nodes[n])) {
+        for (const Source& s : mine) {
+          if (s.value == theirs.value) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // ---- backward: a map that only one group reads is computed inside it ----
+
+  bool absorb_producers() {
+    bool changed = false;
+    for (auto g = static_cast<std::int32_t>(graph_.size()) - 1; g >= 0; --g) {
+      Group& producer = graph_.group(g);
+      if (producer.nodes.empty() || producer.kind != RecipeKind::map) continue;
+      const std::set<std::int32_t> readers = graph_.readers(g);
+      if (readers.size() != 1 || graph_.is_needed_in_memory(g) || has_general(producer)) continue;
+      if (!can_absorb(*readers.begin(), g)) continue;
+      graph_.merge(g, *readers.begin());
+      changed = true;
+    }
+    return changed;
+  }
+
+  bool can_absorb(std::int32_t reader, std::int32_t producer) {
+    const Group &r = graph_.group(reader), &p = graph_.group(producer);
+    if (r.kind == RecipeKind::scatter || r.nodes.size() + p.nodes.size() > kLargestGroup)
+      return false;
+    const bool costly = std::any_of(p.nodes.begin(), p.nodes.end(),
+                                    [&](std::uint32_t n) { return is_costly(f_.nodes[n]); });
+    for (std::uint32_t n : r.nodes) {
+      // A contraction reads its operands many times; what it packs stays as it is in memory.
+      const bool repeated =
+          graph_.class_of(n) == NodeClass::contract || graph_.class_of(n) == NodeClass::general;
+      for (const Source& s : graph_.sources(f_.nodes[n])) {
+        if (graph_.group_of(s.value) != producer) continue;
+        if (repeated) return false;
+        if (costly && s.alignment != Alignment::same) return false;
+        if (costly && r.kind == RecipeKind::rows && p.kept != joined(r.kept, r.reduced) &&
+            p.kept != r.kept)
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // ---- sideways: scalars, and equal maps over the same data, share a kernel ----
+
+  bool join_siblings() {
+    for (auto a = static_cast<std::int32_t>(graph_.size()) - 1; a > 0; --a) {
+      for (std::int32_t b = 0; b < a; ++b) {
+        if (!are_siblings(graph_.group(a), graph_.group(b))) continue;
+        if (graph_.reaches(a, b) || graph_.reaches(b, a)) continue;
+        graph_.merge(a, b);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool are_siblings(const Group& a, const Group& b) const {
+    if (a.nodes.empty() || b.nodes.empty() || a.kept != b.kept) return false;
+    if (a.kind != RecipeKind::map || b.kind != RecipeKind::map || has_general(a) || has_general(b))
+      return false;
+    if (a.nodes.size() + b.nodes.size() > kLargestGroup) return false;
+    std::vector<Source> mine;
+    for (std::uint32_t n : a.nodes) {
+      for (const Source& s : graph_.sources(f_.nodes[n])) mine.push_back(s);
+    }
+    return a.kept.empty() || shares_source(b, mine);
+  }
+
+  const Function& f_;
+  GroupGraph graph_;
+};
+
+std::string_view kind_name(RecipeKind kind) {
+  constexpr std::string_view kNames[] = {"map", "rows", "columns", "contract", "scatter"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+Grouping make_groups(const Function& function) { return Grouper(function).run(); }
+
+std::string to_text(const Grouping& grouping, const Function& function) {
+  std::string text;
+  for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
+    const Group& group = grouping.groups[g];
+    absl::StrAppend(&text, "group ", g, " ", std::string(kind_name(group.kind)), " ",
+                    to_text(group.kept));
+    if (!group.reduced.empty()) absl::StrAppend(&text, " over ", to_text(group.reduced));
+    text += ":";
+    for (std::uint32_t n : group.nodes)
+      absl::StrAppend(&text, " ", std::string(function.nodes[n].op->name));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace heddle

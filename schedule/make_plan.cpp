@@ -1,0 +1,263 @@
+#include "heddle/schedule/make_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/memory.h"
+#include "heddle/schedule/order.h"
+
+namespace heddle {
+namespace {
+
+// Kernels and constants of the whole program, each once.
+class Pool {
+ public:
+  explicit Pool(Plan& plan) : plan_(plan) {}
+
+  std::uint32_t kernel(Kernel kernel) {
+    auto [it, fresh] =
+        kernels_.try_emplace(to_text(kernel), static_cast<std::uint32_t>(plan_.kernels.size()));
+    if (fresh) plan_.kernels.push_back(std::move(kernel));
+    return it->second;
+  }
+  std::uint32_t constant(const Literal& literal) {
+    const auto& b = *literal.bytes;
+    std::string key =
+        to_text(literal.type) + std::string(reinterpret_cast<const char*>(b.data()), b.size());
+    auto [it, fresh] =
+        constants_.try_emplace(std::move(key), static_cast<std::uint32_t>(plan_.constants.size()));
+    if (fresh) plan_.constants.push_back(literal);
+    return it->second;
+  }
+
+ private:
+  Plan& plan_;
+  std::map<std::string, std::uint32_t> kernels_, constants_;
+};
+
+class FunctionPlanner {
+ public:
+  FunctionPlanner(const Function& f, const Target& target, Pool& pool)
+      : f_(f), target_(target), pool_(pool), node_of_(definitions(f)), grouping_(make_groups(f)) {}
+
+  FunctionPlan run() {
+    const std::vector<bool> needed = needed_in_memory(f_, grouping_);
+    for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
+      bodies_.push_back(make_body(f_, grouping_, g, needed));
+    }
+    order_ = order_groups(f_, bodies_);
+    arguments();
+    assign_outputs();
+    for (std::size_t g : order_.groups) kernel_step(g);
+    place_arena();
+    // Copies of inputs come first, while they hold what they were given; the others last.
+    plan_.steps.insert(plan_.steps.begin(), early_.begin(), early_.end());
+    plan_.steps.insert(plan_.steps.end(), late_.begin(), late_.end());
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+      plan_.steps[s].wave = static_cast<std::uint32_t>(s);
+    return std::move(plan_);
+  }
+
+ private:
+  void arguments() {
+    plan_.name = f_.name;
+    for (const Input& in : f_.inputs)
+      plan_.inputs.push_back({in.name, f_.type(in.value), in.donate});
+    for (const Output& out : f_.outputs) plan_.outputs.push_back({out.name, f_.type(out.value)});
+    for (const InPlace& p : order_.in_place) {
+      plan_.outputs[p.output].shares = static_cast<std::int32_t>(p.input);
+    }
+  }
+
+  // ---- where values live ----
+
+  struct Place {
+    Space space = Space::arena;
+    std::uint32_t index = 0;
+  };
+
+  std::uint32_t output_argument(std::size_t o) const {
+    return static_cast<std::uint32_t>(f_.inputs.size() + o);
+  }
+
+  // A computed value that is an output is written there at once; what several outputs share is
+  // copied.
+  void assign_outputs() {
+    std::vector<bool> settled(f_.outputs.size(), false);
+    for (const InPlace& p : order_.in_place) {
+      settled[p.output] = true;
+      if (p.direct && !places_.contains(f_.outputs[p.output].value)) {
+        places_[f_.outputs[p.output].value] = {Space::argument, output_argument(p.output)};
+      } else {
+        copies_.push_back(p.output);
+      }
+    }
+    for (std::size_t o = 0; o < f_.outputs.size(); ++o) {
+      if (settled[o]) continue;
+      const ValueId s = storage_of(f_, node_of_, f_.outputs[o].value);
+      const std::uint32_t n = node_of_[s.index];
+      const bool computed = n != kNoNode && grouping_.classes[n] != NodeClass::constant;
+      if (computed && !places_.contains(s)) {
+        places_[s] = {Space::argument, output_argument(o)};
+      } else {
+        copies_.push_back(o);
+      }
+    }
+  }
+
+  Place place(ValueId storage) {
+    if (auto it = places_.find(storage); it != places_.end()) return it->second;
+    const std::uint32_t n = node_of_[storage.index];
+    Place p{Space::arena, static_cast<std::uint32_t>(places_.size())};
+    if (n == kNoNode) {
+      for (std::uint32_t i = 0; i < f_.inputs.size(); ++i) {
+        if (f_.inputs[i].value == storage) p = {Space::argument, i};
+      }
+    } else if (f_.nodes[n].literal) {
+      p = {Space::constant, pool_.constant(*f_.nodes[n].literal)};
+    }
+    return places_[storage] = p;
+  }
+
+  std::uint32_t buffer(ValueId v) {
+    auto [it, fresh] = buffers_.try_emplace(v, static_cast<std::uint32_t>(plan_.buffers.size()));
+    if (fresh) {
+      const Place p = place(storage_of(f_, node_of_, v));
+      const Type& type = f_.type(v);
+      plan_.buffers.push_back(
+          {p.space, p.space == Space::arena ? 0 : p.index, 0, type, dense_strides(type.dims)});
+    }
+    return it->second;
+  }
+
+  // ---- steps ----
+
+  void kernel_step(std::size_t g) {
+    const GroupBody& body = bodies_[g];
+    if (std::all_of(body.out.begin(), body.out.end(),
+                    [&](ValueId v) { return element_count(f_.type(v)) == 0; })) {
+      return;  // nothing to write
+    }
+    KernelStep step;
+    std::vector<Port> in, out;
+    for (ValueId v : body.in) {
+      in.push_back({dense_strides(f_.type(v).dims)});
+      step.buffers.push_back(buffer(v));
+      touch(v);
+    }
+    for (ValueId v : body.out) {
+      out.push_back({dense_strides(f_.type(v).dims), shared_port(body, v)});
+      step.buffers.push_back(buffer(v));
+      touch(v);
+    }
+    step.kernel = pool_.kernel(
+        make_kernel(body.body, std::move(in), std::move(out), grouping_.groups[g].kind, target_));
+    plan_.steps.push_back({.what = std::move(step), .nodes = grouping_.groups[g].nodes});
+    describe(plan_.steps.back(), body);
+  }
+
+  std::int32_t shared_port(const GroupBody& body, ValueId out) const {
+    for (const InPlace& p : order_.in_place) {
+      if (!p.direct || f_.outputs[p.output].value != out) continue;
+      for (std::size_t i = 0; i < body.in.size(); ++i) {
+        if (body.in[i] == f_.inputs[p.input].value) return static_cast<std::int32_t>(i);
+      }
+    }
+    return -1;
+  }
+
+  void describe(Step& step, const GroupBody& body) const {
+    for (std::uint32_t n : step.nodes) {
+      const Node& node = f_.nodes[n];
+      step.label += (step.label.empty() ? "" : "+") + std::string(node.op->name);
+      std::vector<Type> types;
+      for (ValueId o : node.operands) types.push_back(f_.type(o));
+      const NodeContext at{*node.op, types, node.attributes};
+      step.flops += node.op->strict.roofline ? node.op->strict.roofline(at, {}).first
+                                             : element_count(f_.type(node.results[0]));
+    }
+    for (ValueId v : body.in) step.bytes += byte_count(f_.type(v));
+    for (ValueId v : body.out) step.bytes += byte_count(f_.type(v));
+  }
+
+  void copy_step(std::size_t o) {
+    const ValueId v = f_.outputs[o].value;
+    const std::uint32_t n = node_of_[storage_of(f_, node_of_, v).index];
+    const bool given = n == kNoNode || f_.nodes[n].literal;
+    if (element_count(f_.type(v)) == 0) return;
+    const std::uint32_t from = buffer(v);
+    const Buffer to{Space::argument, output_argument(o), 0, f_.type(v),
+                    dense_strides(f_.type(v).dims)};
+    const bool replaces_itself =
+        given && plan_.outputs[o].shares >= 0 && plan_.buffers[from].space == Space::argument &&
+        plan_.buffers[from].index == static_cast<std::uint32_t>(plan_.outputs[o].shares);
+    if (replaces_itself) return;
+    plan_.buffers.push_back(to);
+    Step step{.what = CopyStep{from, static_cast<std::uint32_t>(plan_.buffers.size() - 1)},
+              .label = "copy",
+              .bytes = 2 * byte_count(f_.type(v))};
+    // A copy over a donated input waits until everybody has read that.
+    const bool early = given && plan_.outputs[o].shares < 0;
+    (early ? early_ : late_).push_back(std::move(step));
+    if (!early) lasts_to_end_.push_back(storage_of(f_, node_of_, v));
+  }
+
+  // ---- the arena ----
+
+  void touch(ValueId v) {
+    const ValueId s = storage_of(f_, node_of_, v);
+    const std::size_t now = plan_.steps.size();
+    auto [it, fresh] = lifetimes_.try_emplace(s, Lifetime{byte_count(f_.type(s)), now, now});
+    it->second.last = now;
+  }
+
+  void place_arena() {
+    for (std::size_t o : copies_) copy_step(o);
+    for (ValueId v : lasts_to_end_) {
+      if (auto it = lifetimes_.find(v); it != lifetimes_.end())
+        it->second.last = plan_.steps.size();
+    }
+    std::vector<Lifetime> lifetimes;
+    std::map<ValueId, std::size_t> slot;
+    for (const auto& [v, lifetime] : lifetimes_) {
+      if (place(v).space != Space::arena) continue;
+      slot[v] = lifetimes.size();
+      lifetimes.push_back(lifetime);
+    }
+    const ArenaLayout layout = plan_arena(lifetimes);
+    for (const auto& [v, b] : buffers_) {
+      auto it = slot.find(storage_of(f_, node_of_, v));
+      if (it != slot.end()) plan_.buffers[b].offset = layout.offsets[it->second];
+    }
+    plan_.arena_bytes = layout.bytes;
+  }
+
+  const Function& f_;
+  const Target& target_;
+  Pool& pool_;
+  std::vector<std::uint32_t> node_of_;
+  Grouping grouping_;
+  std::vector<GroupBody> bodies_;
+  Order order_;
+  FunctionPlan plan_;
+  std::map<ValueId, Place> places_;
+  std::map<ValueId, std::uint32_t> buffers_;
+  std::map<ValueId, Lifetime> lifetimes_;
+  std::vector<std::size_t> copies_;
+  std::vector<ValueId> lasts_to_end_;
+  std::vector<Step> early_, late_;
+};
+
+}  // namespace
+
+Plan make_plan(const Program& program, const Target& target) {
+  Plan plan{.target = target};
+  Pool pool(plan);
+  for (const Function& f : program.functions())
+    plan.functions.push_back(FunctionPlanner(f, target, pool).run());
+  return plan;
+}
+
+}  // namespace heddle

@@ -1,0 +1,17 @@
+// From a program to its plan: groups, kernels, the order of steps, memory.
+#ifndef HEDDLE_SCHEDULE_MAKE_PLAN_H_
+#define HEDDLE_SCHEDULE_MAKE_PLAN_H_
+
+#include "heddle/schedule/group.h"
+#include "heddle/schedule/plan.h"
+
+namespace heddle {
+
+/// `program`: static, primitives only, no empty operands. A donated input is updated in place by
+/// the output of the same name (equal types: ValueError else): directly where every other read of
+/// it can come first, else by a copy at the end.
+Plan make_plan(const Program& program, const Target& target);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_SCHEDULE_MAKE_PLAN_H_
