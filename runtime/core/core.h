@@ -6,6 +6,7 @@
 #define HEDDLE_RUNTIME_CORE_CORE_H_
 
 #include "heddle/runtime/core/abi.h"
+#include "heddle/runtime/core/numbers.h"
 
 extern "C" {
 void* memcpy(void* to, const void* from, size_t bytes);
@@ -129,19 +130,6 @@ const hd_plan* pick_plan(const hd_artifact& artifact, const char* mask, Text& te
 uint64_t checksum_signatures(const hd_artifact& artifact);
 uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes);
 constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
-
-// ---- numbers.cc ----
-// Uniform numbers of the check files: element i of the stream `seed`, in [0, 1), a multiple of
-// 2^-24.
-double uniform(uint64_t seed, uint64_t i);
-double ulp_of(uint32_t dtype, double magnitude);
-bool is_finite_element(uint32_t dtype, const void* element);
-int64_t element_as_integer(uint32_t dtype, const void* data, uint64_t i);
-double element_as_double(uint32_t dtype, const void* data, uint64_t i);
-// Element i of the tensor: low + (high - low) * uniform, rounded down for integers. Not for f16 and
-// bf16.
-void fill_uniform(uint32_t dtype, void* data, uint64_t count, double low, double high,
-                  uint64_t seed);
 
 }  // namespace hdcore
 

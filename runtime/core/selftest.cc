@@ -108,7 +108,8 @@ int check_header(const hd_artifact& artifact, const char* path, const Memory& fi
     report << path << ": has " << size << " bytes instead of " << bytes;
     return HD_BAD_FILE;
   }
-  if (hash_bytes(kHashStart, file.data + kHashedFrom, size - kHashedFrom) != checksum) {
+  const uint64_t head = hash_bytes(kHashStart, file.data + 8, 16);
+  if (hash_bytes(head, file.data + kHashedFrom, size - kHashedFrom) != checksum) {
     return refuse(report, path, "is damaged: the checksum differs");
   }
   if (header.number<uint64_t>() != checksum_signatures(artifact)) {
