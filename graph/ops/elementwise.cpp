@@ -384,20 +384,6 @@ constexpr auto kPow = [](auto x, auto y) {
     return static_cast<T>(std::pow(static_cast<double>(x), static_cast<double>(y)));
   }
 };
-constexpr auto kMax = [](auto x, auto y) {
-  if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
-  if constexpr (std::is_floating_point_v<decltype(x)>) {
-    if (x == y) return std::signbit(x) ? y : x;
-  }
-  return x < y ? y : x;
-};
-constexpr auto kMin = [](auto x, auto y) {
-  if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
-  if constexpr (std::is_floating_point_v<decltype(x)>) {
-    if (x == y) return std::signbit(x) ? x : y;
-  }
-  return y < x ? y : x;
-};
 constexpr auto kAnd = [](auto x, auto y) {
   if constexpr (std::is_same_v<decltype(x), bool>)
     return x && y;
@@ -582,7 +568,7 @@ constinit const Operation op_max = binary<kNumber>(
     {.name = "max",
      .roles = first<2>(kSmooth),
      .traits = kCommutative,
-     .evaluate = evaluate_binary<kNumber, kMax>,
+     .evaluate = evaluate_binary<kNumber, kMaximum>,
      .linearize = max_linearize,
      .rows = rows<2, kNumber>,
      .surface = surface_binary(plan_number),
@@ -595,7 +581,7 @@ constinit const Operation op_min = binary<kNumber>(
     {.name = "min",
      .roles = first<2>(kSmooth),
      .traits = kCommutative,
-     .evaluate = evaluate_binary<kNumber, kMin>,
+     .evaluate = evaluate_binary<kNumber, kMinimum>,
      .linearize = min_linearize,
      .rows = rows<2, kNumber>,
      .surface = surface_binary(plan_number),

@@ -54,6 +54,22 @@ bool is_nan(T x) {
   return false;
 }
 
+/// NaN if either is; -0 is below 0.
+inline constexpr auto kMaximum = [](auto x, auto y) {
+  if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
+  if constexpr (std::is_floating_point_v<decltype(x)>) {
+    if (x == y) return std::signbit(x) ? y : x;
+  }
+  return x < y ? y : x;
+};
+inline constexpr auto kMinimum = [](auto x, auto y) {
+  if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;
+  if constexpr (std::is_floating_point_v<decltype(x)>) {
+    if (x == y) return std::signbit(x) ? x : y;
+  }
+  return y < x ? y : x;
+};
+
 /// result[i] = kF(x[i]) in the dtype's own arithmetic.
 template <int kKinds, auto kF>
 Literals evaluate_unary(At, Inputs in) {

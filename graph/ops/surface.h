@@ -17,9 +17,11 @@ DtypePlan plan_bits(Bound);         ///< bool and integers; floats are a TypeErr
 DtypePlan plan_compare(Bound);      ///< the operands' common dtype; the output is bool
 DtypePlan plan_select(Bound);       ///< a bool predicate, then the common dtype of the choices
 DtypePlan plan_convert(Bound);      ///< the output is the option `to`
+DtypePlan plan_gather(Bound);       ///< indices (operand 1) become i32; the rest as plan_keep
 DtypePlan plan_first(Bound);        ///< the first tensor's dtype, whatever the others are
 DtypePlan plan_sum(Bound);          ///< as the first tensor's; bool becomes i32
 DtypePlan plan_index(Bound);        ///< as the first tensor's; the output is i32
+DtypePlan plan_bool(Bound);         ///< bool only
 
 DtypePlan plan_pow(Bound);  ///< integers stay only under a whole weak exponent >= 0, else f32
 
@@ -32,6 +34,8 @@ Function body_pow(Bound, const DtypePlan&);
 Function body_direct(Bound, const DtypePlan&);
 /// Reductions: options axes (default: all; negative ones count from the end) and keepdims.
 Function body_reduce(Bound, const DtypePlan&);
+/// gather, scatter: negative indices count from the end.
+Function body_gather(Bound, const DtypePlan&);
 Function body_reshape(Bound, const DtypePlan&);    ///< one extent may be -1
 Function body_broadcast(Bound, const DtypePlan&);  ///< without `axes`: right-aligned
 Function body_transpose(Bound, const DtypePlan&);  ///< without `permutation`: reversed
