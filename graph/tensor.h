@@ -28,6 +28,8 @@ class Tensor {
   const Type& type() const { return type_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   bool empty() const { return storage_ == nullptr; }
+  /// For `if (x < y)`. A traced tensor has no value yet: ValueError with the line that made it. A concrete one must be a scalar.
+  explicit operator bool() const;
 
  private:
   Type type_;
