@@ -1,0 +1,192 @@
+#include "heddle/frontend/ops.h"
+
+#include "heddle/graph/operation.h"
+
+namespace heddle {
+namespace {
+
+using List = std::initializer_list<TensorArg>;
+
+Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options) {
+  std::vector<Operand> operands;
+  for (const TensorArg& a : arguments) operands.push_back(a.operand());
+  const Location where = arguments.empty() ? Location{} : arguments[0].where();
+  return call(op, operands, std::move(options), where)[0];
+}
+
+Attributes axes_option(Axes axes, bool keepdims) {
+  return Attributes({{"axes", std::move(axes)}, {"keepdims", keepdims}});
+}
+Attributes axis_option(std::int64_t axis) { return Attributes({{"axis", axis}}); }
+
+Tensor compare(std::string direction, const TensorArg& x, const TensorArg& y) {
+  return call_operation(op_compare, {x, y}, Attributes({{"direction", std::move(direction)}}));
+}
+
+}  // namespace
+
+Tensor call_operation(const Operation& op, std::initializer_list<TensorArg> operands,
+                      Attributes options) {
+  return call_all(op, std::span(operands.begin(), operands.size()), std::move(options));
+}
+
+// ---- operators ----
+Tensor operator-(TensorArg x) { return call_operation(op_neg, {x}); }
+Tensor operator+(TensorArg x, TensorArg y) { return call_operation(op_add, {x, y}); }
+Tensor operator-(TensorArg x, TensorArg y) { return call_operation(op_sub, {x, y}); }
+Tensor operator*(TensorArg x, TensorArg y) { return call_operation(op_mul, {x, y}); }
+Tensor operator/(TensorArg x, TensorArg y) { return call_operation(op_div, {x, y}); }
+Tensor operator<(TensorArg x, TensorArg y) { return compare("lt", x, y); }
+Tensor operator<=(TensorArg x, TensorArg y) { return compare("le", x, y); }
+Tensor operator>(TensorArg x, TensorArg y) { return compare("gt", x, y); }
+Tensor operator>=(TensorArg x, TensorArg y) { return compare("ge", x, y); }
+
+// ---- elementwise ----
+Tensor neg(TensorArg x) { return call_operation(op_neg, {x}); }
+Tensor abs(TensorArg x) { return call_operation(op_abs, {x}); }
+Tensor sign(TensorArg x) { return call_operation(op_sign, {x}); }
+Tensor floor(TensorArg x) { return call_operation(op_floor, {x}); }
+Tensor ceil(TensorArg x) { return call_operation(op_ceil, {x}); }
+Tensor round_even(TensorArg x) { return call_operation(op_round_even, {x}); }
+Tensor sqrt(TensorArg x) { return call_operation(op_sqrt, {x}); }
+Tensor rsqrt(TensorArg x) { return call_operation(op_rsqrt, {x}); }
+Tensor exp(TensorArg x) { return call_operation(op_exp, {x}); }
+Tensor expm1(TensorArg x) { return call_operation(op_expm1, {x}); }
+Tensor log(TensorArg x) { return call_operation(op_log, {x}); }
+Tensor log1p(TensorArg x) { return call_operation(op_log1p, {x}); }
+Tensor tanh(TensorArg x) { return call_operation(op_tanh, {x}); }
+Tensor logistic(TensorArg x) { return call_operation(op_logistic, {x}); }
+Tensor erf(TensorArg x) { return call_operation(op_erf, {x}); }
+Tensor is_finite(TensorArg x) { return call_operation(op_is_finite, {x}); }
+Tensor logical_not(TensorArg x) { return call_operation(op_not_, {x}); }
+Tensor convert(TensorArg x, DType to) {
+  return call_operation(op_convert, {x}, Attributes({{"to", to}}));
+}
+Tensor add(TensorArg x, TensorArg y) { return call_operation(op_add, {x, y}); }
+Tensor sub(TensorArg x, TensorArg y) { return call_operation(op_sub, {x, y}); }
+Tensor mul(TensorArg x, TensorArg y) { return call_operation(op_mul, {x, y}); }
+Tensor div(TensorArg x, TensorArg y) { return call_operation(op_div, {x, y}); }
+Tensor rem(TensorArg x, TensorArg y) { return call_operation(op_rem, {x, y}); }
+Tensor pow(TensorArg x, TensorArg y) { return call_operation(op_pow, {x, y}); }
+Tensor maximum(TensorArg x, TensorArg y) { return call_operation(op_max, {x, y}); }
+Tensor minimum(TensorArg x, TensorArg y) { return call_operation(op_min, {x, y}); }
+Tensor logical_and(TensorArg x, TensorArg y) { return call_operation(op_and_, {x, y}); }
+Tensor logical_or(TensorArg x, TensorArg y) { return call_operation(op_or_, {x, y}); }
+Tensor equal(TensorArg x, TensorArg y) { return compare("eq", x, y); }
+Tensor not_equal(TensorArg x, TensorArg y) { return compare("ne", x, y); }
+Tensor where(TensorArg condition, TensorArg yes, TensorArg no) {
+  return call_operation(op_select, {condition, yes, no});
+}
+Tensor clamp(TensorArg x, TensorArg low, TensorArg high) {
+  return call_operation(op_clamp, {x, low, high});
+}
+
+// ---- shapes ----
+Tensor reshape(TensorArg x, Dims dims) {
+  return call_operation(op_reshape, {x}, Attributes({{"dims", std::move(dims)}}));
+}
+Tensor transpose(TensorArg x) { return call_operation(op_transpose, {x}); }
+Tensor transpose(TensorArg x, Axes permutation) {
+  return call_operation(op_transpose, {x}, Attributes({{"permutation", std::move(permutation)}}));
+}
+Tensor broadcast_to(TensorArg x, Dims dims) {
+  return call_operation(op_broadcast_in_dim, {x}, Attributes({{"dims", std::move(dims)}}));
+}
+Tensor slice(TensorArg x, Axes starts, Axes limits) {
+  Axes strides(starts.size(), 1);
+  return slice(x, std::move(starts), std::move(limits), std::move(strides));
+}
+Tensor slice(TensorArg x, Axes starts, Axes limits, Axes strides) {
+  return call_operation(
+      op_slice, {x},
+      Attributes::of(SliceAttributes{std::move(starts), std::move(limits), std::move(strides)}));
+}
+Tensor pad(TensorArg x, Axes low, Axes high, TensorArg value) {
+  Axes interior(low.size(), 0);
+  return call_operation(
+      op_pad, {x, value},
+      Attributes::of(PadAttributes{std::move(low), std::move(high), std::move(interior)}));
+}
+Tensor concatenate(std::vector<Tensor> parts, std::int64_t axis, std::source_location where) {
+  std::vector<TensorArg> arguments;
+  for (const Tensor& part : parts) arguments.emplace_back(part, where);
+  return call_all(op_concatenate, arguments, axis_option(axis));
+}
+Tensor reverse(TensorArg x, Axes axes) {
+  return call_operation(op_reverse, {x}, Attributes({{"axes", std::move(axes)}}));
+}
+
+// ---- indexing ----
+Tensor take(TensorArg x, TensorArg indices, std::int64_t axis) {
+  return call_operation(op_gather, {x, indices}, Attributes::of(GatherAttributes{axis, "drop"}));
+}
+Tensor scatter_add(TensorArg x, TensorArg indices, TensorArg updates, std::int64_t axis) {
+  return call_operation(op_scatter, {x, indices, updates},
+                        Attributes::of(GatherAttributes{axis, "drop"}));
+}
+
+// ---- reductions ----
+Tensor sum(TensorArg x) { return call_operation(op_reduce_sum, {x}); }
+Tensor sum(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_sum, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor prod(TensorArg x) { return call_operation(op_reduce_prod, {x}); }
+Tensor prod(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_prod, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor mean(TensorArg x) { return call_operation(op_mean, {x}); }
+Tensor mean(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_mean, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor reduce_max(TensorArg x) { return call_operation(op_reduce_max, {x}); }
+Tensor reduce_max(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_max, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor reduce_min(TensorArg x) { return call_operation(op_reduce_min, {x}); }
+Tensor reduce_min(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_min, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor any(TensorArg x) { return call_operation(op_reduce_any, {x}); }
+Tensor any(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_any, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor all(TensorArg x) { return call_operation(op_reduce_all, {x}); }
+Tensor all(TensorArg x, Axes axes, bool keepdims) {
+  return call_operation(op_reduce_all, {x}, axes_option(std::move(axes), keepdims));
+}
+Tensor argmax(TensorArg x, std::int64_t axis) {
+  return call_operation(op_argmax, {x}, axis_option(axis));
+}
+Tensor argmin(TensorArg x, std::int64_t axis) {
+  return call_operation(op_argmin, {x}, axis_option(axis));
+}
+
+// ---- contractions ----
+Tensor dot_general(TensorArg x, TensorArg y, const DotAttributes& axes) {
+  return call_operation(op_dot_general, {x, y}, Attributes::of(axes));
+}
+
+// ---- networks ----
+Tensor relu(TensorArg x) { return call_operation(op_relu, {x}); }
+Tensor gelu(TensorArg x, bool tanh) {
+  return call_operation(op_gelu, {x}, Attributes::of(GeluAttributes{tanh}));
+}
+Tensor silu(TensorArg x) { return call_operation(op_silu, {x}); }
+Tensor softmax(TensorArg x, std::int64_t axis) {
+  return call_operation(op_softmax, {x}, axis_option(axis));
+}
+Tensor log_softmax(TensorArg x, std::int64_t axis) {
+  return call_operation(op_log_softmax, {x}, axis_option(axis));
+}
+Tensor logsumexp(TensorArg x, std::int64_t axis) {
+  return call_operation(op_logsumexp, {x}, axis_option(axis));
+}
+Tensor layer_norm(TensorArg x, TensorArg scale, TensorArg shift, double epsilon) {
+  return call_operation(op_layer_norm, {x, scale, shift},
+                        Attributes::of(LayerNormAttributes{epsilon}));
+}
+Tensor cross_entropy(TensorArg logits, TensorArg labels) {
+  return call_operation(op_cross_entropy, {logits, labels});
+}
+
+}  // namespace heddle

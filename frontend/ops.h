@@ -1,0 +1,152 @@
+// The operations a person calls. Shapes broadcast right-aligned; a number beside a tensor takes the
+// tensor's dtype. Integers become f32 where an operation has floating results. Axes may be
+// negative: -1 is the last. Errors: TypeError for dtypes and kinds, ValueError for shapes and axes,
+// each with the caller's file and line.
+#ifndef HEDDLE_FRONTEND_OPS_H_
+#define HEDDLE_FRONTEND_OPS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "heddle/frontend/tensor.h"
+#include "heddle/graph/op_attributes.h"
+
+namespace heddle {
+
+using Axes = std::vector<std::int64_t>;
+
+// ---- elementwise, one operand ----
+Tensor neg(TensorArg x);
+Tensor abs(TensorArg x);
+/// -1, 0 or 1; NaN stays NaN, -0 stays -0.
+Tensor sign(TensorArg x);
+Tensor floor(TensorArg x);
+Tensor ceil(TensorArg x);
+/// To the nearest whole number, ties to even.
+Tensor round_even(TensorArg x);
+Tensor sqrt(TensorArg x);
+/// 1 / sqrt(x).
+Tensor rsqrt(TensorArg x);
+Tensor exp(TensorArg x);
+/// exp(x) - 1, exact near 0.
+Tensor expm1(TensorArg x);
+Tensor log(TensorArg x);
+/// log(1 + x), exact near 0.
+Tensor log1p(TensorArg x);
+Tensor tanh(TensorArg x);
+/// 1 / (1 + exp(-x)).
+Tensor logistic(TensorArg x);
+Tensor erf(TensorArg x);
+/// bool: neither NaN nor infinite.
+Tensor is_finite(TensorArg x);
+Tensor logical_not(TensorArg x);
+/// The same values in another dtype. Float to integer truncates and saturates, NaN gives 0.
+Tensor convert(TensorArg x, DType to);
+
+// ---- elementwise, two operands ----
+Tensor add(TensorArg x, TensorArg y);
+Tensor sub(TensorArg x, TensorArg y);
+Tensor mul(TensorArg x, TensorArg y);
+/// True division: integers become f32.
+Tensor div(TensorArg x, TensorArg y);
+/// Remainder of the truncating division: the sign is x's.
+Tensor rem(TensorArg x, TensorArg y);
+Tensor pow(TensorArg x, TensorArg y);
+/// NaN if either is NaN.
+Tensor maximum(TensorArg x, TensorArg y);
+Tensor minimum(TensorArg x, TensorArg y);
+Tensor logical_and(TensorArg x, TensorArg y);
+Tensor logical_or(TensorArg x, TensorArg y);
+Tensor equal(TensorArg x, TensorArg y);
+Tensor not_equal(TensorArg x, TensorArg y);
+/// Element by element: yes where the bool tensor is true, no elsewhere. The one not taken has no
+/// influence, on derivatives either.
+Tensor where(TensorArg condition, TensorArg yes, TensorArg no);
+/// min(max(x, low), high).
+Tensor clamp(TensorArg x, TensorArg low, TensorArg high);
+
+// ---- shapes ----
+/// The same elements in row-major order. One extent may be -1: it is computed.
+Tensor reshape(TensorArg x, Dims dims);
+/// Result axis a is x's axis permutation[a]; without a permutation all axes are reversed.
+Tensor transpose(TensorArg x);
+Tensor transpose(TensorArg x, Axes permutation);
+/// Repeats x along new leading axes and along axes of extent 1.
+Tensor broadcast_to(TensorArg x, Dims dims);
+/// Elements starts[a], starts[a] + strides[a], ... below limits[a] of each axis; negative bounds
+/// count from the end.
+Tensor slice(TensorArg x, Axes starts, Axes limits);
+Tensor slice(TensorArg x, Axes starts, Axes limits, Axes strides);
+/// low[a] and high[a] elements of `value` before and after axis a.
+Tensor pad(TensorArg x, Axes low, Axes high, TensorArg value = 0);
+Tensor concatenate(std::vector<Tensor> parts, std::int64_t axis,
+                   std::source_location where = std::source_location::current());
+/// Reverses the order along the axes.
+Tensor reverse(TensorArg x, Axes axes);
+/// 0, 1, 2 ... along one axis. Inside a trace only.
+Tensor iota(Type type, std::int64_t axis,
+            std::source_location where = std::source_location::current());
+
+// ---- indexing ----
+/// x[.., indices[i..], ..] along `axis`; indices are i32, negative ones count from the end, ones
+/// out of range give 0.
+Tensor take(TensorArg x, TensorArg indices, std::int64_t axis = 0);
+/// x with updates added at the indices along `axis`; duplicates add up, in order; indices out of
+/// range are left out.
+Tensor scatter_add(TensorArg x, TensorArg indices, TensorArg updates, std::int64_t axis = 0);
+
+// ---- reductions: over all axes, or over those named (removed from the shape unless keepdims) ----
+Tensor sum(TensorArg x);
+Tensor sum(TensorArg x, Axes axes, bool keepdims = false);
+Tensor prod(TensorArg x);
+Tensor prod(TensorArg x, Axes axes, bool keepdims = false);
+Tensor mean(TensorArg x);
+Tensor mean(TensorArg x, Axes axes, bool keepdims = false);
+/// Largest element; NaN wins. Over nothing: -inf, or the lowest integer.
+Tensor reduce_max(TensorArg x);
+Tensor reduce_max(TensorArg x, Axes axes, bool keepdims = false);
+Tensor reduce_min(TensorArg x);
+Tensor reduce_min(TensorArg x, Axes axes, bool keepdims = false);
+Tensor any(TensorArg x);
+Tensor any(TensorArg x, Axes axes, bool keepdims = false);
+Tensor all(TensorArg x);
+Tensor all(TensorArg x, Axes axes, bool keepdims = false);
+/// i32 index of the first largest (smallest) element along an axis; the first NaN wins.
+Tensor argmax(TensorArg x, std::int64_t axis = -1);
+Tensor argmin(TensorArg x, std::int64_t axis = -1);
+
+// ---- contractions ----
+/// x: T[*B, M, K], y: T[*B, K, N] -> T[*B, M, N].
+Tensor matmul(TensorArg x, TensorArg y);
+/// Batch axes first, then x's free axes, then y's.
+Tensor dot_general(TensorArg x, TensorArg y, const DotAttributes& axes);
+
+// ---- networks ----
+/// max(x, 0); NaN stays NaN. Derivative 0 at 0.
+Tensor relu(TensorArg x);
+/// x * Phi(x), the normal distribution; by erf, or by its tanh approximation (Hendrycks and Gimpel,
+/// arXiv:1606.08415).
+Tensor gelu(TensorArg x, bool tanh = false);
+/// x * logistic(x).
+Tensor silu(TensorArg x);
+Tensor softmax(TensorArg x, std::int64_t axis = -1);
+Tensor log_softmax(TensorArg x, std::int64_t axis = -1);
+/// log(sum(exp(x))) along an axis, which is removed.
+Tensor logsumexp(TensorArg x, std::int64_t axis = -1);
+/// (x - mean) / sqrt(variance + epsilon) * scale + shift over the last axis (Ba et al.,
+/// arXiv:1607.06450).
+Tensor layer_norm(TensorArg x, TensorArg scale, TensorArg shift, double epsilon = 1e-5);
+/// Mean over the batch of -log_softmax(logits)[label]. logits: f32[B,C], labels: i32[B] -> f32[].
+Tensor cross_entropy(TensorArg logits, TensorArg labels);
+
+/// A tensor known when the program is made, as a constant of it. Inside a trace only.
+Tensor constant(const Literal& literal,
+                std::source_location where = std::source_location::current());
+
+/// Calls any operation by its record: what every function above does.
+Tensor call_operation(const Operation& op, std::initializer_list<TensorArg> operands,
+                      Attributes options = {});
+
+}  // namespace heddle
+
+#endif  // HEDDLE_FRONTEND_OPS_H_

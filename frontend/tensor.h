@@ -1,0 +1,55 @@
+// Tensors as a person writes with them: operators, and operands that remember the caller's line.
+#ifndef HEDDLE_FRONTEND_TENSOR_H_
+#define HEDDLE_FRONTEND_TENSOR_H_
+
+#include <cstdint>
+#include <source_location>
+
+#include "heddle/graph/call.h"
+
+namespace heddle {
+
+/// An operand: a tensor or a number, and where it stands in the user's source. Made by implicit
+/// conversion, so that `a + 2.0f` knows its line. A number is weak: it takes the tensor's dtype and
+/// never widens it.
+class TensorArg {
+ public:
+  using Where = std::source_location;
+  TensorArg(const Tensor& t, Where w = Where::current()) : operand_(t), where_(w) {}  // NOLINT
+  TensorArg(double v, Where w = Where::current()) : operand_(v), where_(w) {}         // NOLINT
+  TensorArg(float v, Where w = Where::current())
+      : operand_(static_cast<double>(v)), where_(w) {}  // NOLINT
+  TensorArg(int v, Where w = Where::current())
+      : operand_(static_cast<std::int64_t>(v)), where_(w) {}                         // NOLINT
+  TensorArg(std::int64_t v, Where w = Where::current()) : operand_(v), where_(w) {}  // NOLINT
+  TensorArg(bool v, Where w = Where::current()) : operand_(v), where_(w) {}          // NOLINT
+
+  const Operand& operand() const { return operand_; }
+  const Location& where() const { return where_; }
+
+ private:
+  Operand operand_;
+  Location where_;
+};
+
+// Elementwise, broadcasting right-aligned as NumPy does.
+Tensor operator-(TensorArg x);
+Tensor operator+(TensorArg x, TensorArg y);
+Tensor operator-(TensorArg x, TensorArg y);
+Tensor operator*(TensorArg x, TensorArg y);
+Tensor operator/(TensorArg x, TensorArg y);
+/// Comparisons give bool tensors; for equality write equal(x, y).
+Tensor operator<(TensorArg x, TensorArg y);
+Tensor operator<=(TensorArg x, TensorArg y);
+Tensor operator>(TensorArg x, TensorArg y);
+Tensor operator>=(TensorArg x, TensorArg y);
+
+// Types: f32({32, 784}) is f32[32,784], f32({}) a scalar.
+inline Type f32(Dims dims) { return {DType::f32, std::move(dims)}; }
+inline Type f64(Dims dims) { return {DType::f64, std::move(dims)}; }
+inline Type i32(Dims dims) { return {DType::i32, std::move(dims)}; }
+inline Type boolean(Dims dims) { return {DType::boolean, std::move(dims)}; }
+
+}  // namespace heddle
+
+#endif  // HEDDLE_FRONTEND_TENSOR_H_
