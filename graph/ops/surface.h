@@ -9,19 +9,19 @@ namespace heddle::ops {
 // Dtype plans: what the operands are converted to. Weak scalars never widen a float; with an
 // integer tensor a whole weak scalar keeps the dtype (OverflowError when it does not fit), any
 // other gives f32.
-DtypePlan plan_keep(Bound);         ///< the operands' common dtype, any
-DtypePlan plan_number(Bound);       ///< the operands' common dtype; bool is a TypeError
-DtypePlan plan_floating(Bound);     ///< integers and bool become f32
-DtypePlan plan_floats_only(Bound);  ///< integers are a TypeError
-DtypePlan plan_bits(Bound);         ///< bool and integers; floats are a TypeError
-DtypePlan plan_compare(Bound);      ///< the operands' common dtype; the output is bool
-DtypePlan plan_select(Bound);       ///< a bool predicate, then the common dtype of the choices
-DtypePlan plan_convert(Bound);      ///< the output is the option `to`
-DtypePlan plan_gather(Bound);       ///< indices (operand 1) become i32; the rest as plan_keep
-DtypePlan plan_first(Bound);        ///< the first tensor's dtype, whatever the others are
-DtypePlan plan_sum(Bound);          ///< as the first tensor's; bool becomes i32
-DtypePlan plan_index(Bound);        ///< as the first tensor's; the output is i32
-DtypePlan plan_bool(Bound);         ///< bool only
+DtypePlan plan_keep(Bound);           ///< the operands' common dtype, any
+DtypePlan plan_number(Bound);         ///< the operands' common dtype; bool is a TypeError
+DtypePlan plan_floating(Bound);       ///< integers and bool become f32
+DtypePlan plan_floats_only(Bound);    ///< integers are a TypeError
+DtypePlan plan_bits(Bound);           ///< bool and integers; floats are a TypeError
+DtypePlan plan_compare(Bound);        ///< the operands' common dtype; the output is bool
+DtypePlan plan_select(Bound);         ///< a bool predicate, then the common dtype of the choices
+DtypePlan plan_convert(Bound);        ///< the output is the option `to`
+DtypePlan plan_gather(Bound);         ///< indices (operand 1) become i32; the rest as plan_keep
+DtypePlan plan_cross_entropy(Bound);  ///< logits as plan_floating, labels become i32
+DtypePlan plan_sum(Bound);            ///< as the first tensor's; bool becomes i32
+DtypePlan plan_index(Bound);          ///< as the first tensor's; the output is i32
+DtypePlan plan_bool(Bound);           ///< bool only
 
 DtypePlan plan_pow(Bound);  ///< integers stay only under a whole weak exponent >= 0, else f32
 

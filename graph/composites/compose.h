@@ -1,0 +1,61 @@
+// What composites are written with: a function that reads like its formula.
+#ifndef HEDDLE_GRAPH_COMPOSITES_COMPOSE_H_
+#define HEDDLE_GRAPH_COMPOSITES_COMPOSE_H_
+
+#include <string>
+
+#include "heddle/graph/emit.h"
+#include "heddle/graph/ops/record.h"
+
+namespace heddle::ops {
+
+/// The decomposition of `at`: inputs x0, x1 ... of the operand types, one output y0 = kF(builder,
+/// inputs, at).
+template <auto kF>
+Function decompose(At at) {
+  Builder b(at.op.name);
+  Values inputs;
+  for (std::size_t i = 0; i < at.operands.size(); ++i) {
+    inputs.push_back(b.input("x" + std::to_string(i), at.operands[i]));
+  }
+  b.output("y0", kF(b, inputs, at));
+  return b.finish();
+}
+
+/// A reverse rule: inputs x0 .. (operands), y0 (result), d0 (its cotangent); outputs: kF gives one
+/// cotangent per operand or nothing, named by the operand: x0, x1 ...
+template <auto kF>
+Function reverse_rule(At at) {
+  Builder b(std::string(at.op.name) + "_vjp");
+  Values inputs;
+  for (std::size_t i = 0; i < at.operands.size(); ++i) {
+    inputs.push_back(b.input("x" + std::to_string(i), at.operands[i]));
+  }
+  const Type result = at.op.strict.infer(at)[0];
+  const ValueId y = b.input("y0", result), d = b.input("d0", result);
+  const MaybeValues cotangents = kF(b, inputs, y, d, at);
+  for (std::size_t i = 0; i < cotangents.size(); ++i) {
+    if (cotangents[i]) b.output("x" + std::to_string(i), *cotangents[i]);
+  }
+  return b.finish();
+}
+
+/// A reduction over one axis, and its result repeated along that axis.
+inline ValueId sum_over(Builder& b, ValueId x, std::int64_t axis) {
+  const Dims dims = b.type(x).dims;
+  return emit::broadcast_over(b, emit::reduce_sum(b, x, {axis}), dims, {axis});
+}
+/// x - max(x) along the axis: exp of it does not overflow.
+inline ValueId shifted(Builder& b, ValueId x, std::int64_t axis) {
+  const Dims dims = b.type(x).dims;
+  return emit::sub(b, x, emit::broadcast_over(b, emit::reduce_max(b, x, {axis}), dims, {axis}));
+}
+/// The number of elements of `dims` along `axes`, as a scalar of `dtype`: a constant, or counted
+/// when an extent is symbolic.
+ValueId count_along(Builder& b, const Dims& dims, const emit::Axes& axes, DType dtype);
+/// The mean of x over one axis.
+ValueId mean_over(Builder& b, ValueId x, std::int64_t axis);
+
+}  // namespace heddle::ops
+
+#endif  // HEDDLE_GRAPH_COMPOSITES_COMPOSE_H_
