@@ -182,26 +182,43 @@ class FunctionPlanner {
     for (ValueId v : body.out) step.bytes += byte_count(f_.type(v));
   }
 
+  // A given value (an input, a constant) is copied before anything runs, while the input holds what
+  // the caller put there. If the copy lands on a donated input, others may still want that one:
+  // then it waits in the arena until the end.
   void copy_step(std::size_t o) {
     const ValueId v = f_.outputs[o].value;
-    const std::uint32_t n = node_of_[storage_of(f_, node_of_, v).index];
-    const bool given = n == kNoNode || f_.nodes[n].literal;
-    if (element_count(f_.type(v)) == 0) return;
-    const std::uint32_t from = buffer(v);
-    const Buffer to{Space::argument, output_argument(o), 0, f_.type(v),
-                    dense_strides(f_.type(v).dims)};
-    const bool replaces_itself =
-        given && plan_.outputs[o].shares >= 0 && plan_.buffers[from].space == Space::argument &&
-        plan_.buffers[from].index == static_cast<std::uint32_t>(plan_.outputs[o].shares);
-    if (replaces_itself) return;
-    plan_.buffers.push_back(to);
-    Step step{.what = CopyStep{from, static_cast<std::uint32_t>(plan_.buffers.size() - 1)},
-              .label = "copy",
-              .bytes = 2 * byte_count(f_.type(v))};
-    // A copy over a donated input waits until everybody has read that.
-    const bool early = given && plan_.outputs[o].shares < 0;
-    (early ? early_ : late_).push_back(std::move(step));
-    if (!early) lasts_to_end_.push_back(storage_of(f_, node_of_, v));
+    if (element_count(f_.type(v)) == 0 || replaces_itself(o)) return;
+    const ValueId s = storage_of(f_, node_of_, v);
+    const bool given = node_of_[s.index] == kNoNode || f_.nodes[node_of_[s.index]].literal;
+    const bool over_input = plan_.outputs[o].shares >= 0;
+    const std::uint32_t to = add_buffer({Space::argument, output_argument(o)}, f_.type(v));
+    if (given && over_input) {
+      const std::uint32_t kept = add_buffer({Space::arena, 0}, f_.type(v));
+      waiting_.push_back(kept);
+      early_.push_back(make_copy(buffer(v), kept));
+      late_.push_back(make_copy(kept, to));
+    } else if (given) {
+      early_.push_back(make_copy(buffer(v), to));
+    } else {
+      late_.push_back(make_copy(buffer(v), to));
+      lasts_to_end_.push_back(s);
+    }
+  }
+
+  bool replaces_itself(std::size_t o) const {
+    const std::int32_t shares = plan_.outputs[o].shares;
+    return shares >= 0 && f_.inputs[static_cast<std::size_t>(shares)].value == f_.outputs[o].value;
+  }
+
+  std::uint32_t add_buffer(Place p, const Type& type) {
+    plan_.buffers.push_back({p.space, p.index, 0, type, dense_strides(type.dims)});
+    return static_cast<std::uint32_t>(plan_.buffers.size() - 1);
+  }
+
+  Step make_copy(std::uint32_t from, std::uint32_t to) const {
+    return {.what = CopyStep{from, to},
+            .label = "copy",
+            .bytes = 2 * byte_count(plan_.buffers[from].type)};
   }
 
   // ---- the arena ----
@@ -226,7 +243,13 @@ class FunctionPlanner {
       slot[v] = lifetimes.size();
       lifetimes.push_back(lifetime);
     }
+    for (std::uint32_t b : waiting_)
+      lifetimes.push_back({byte_count(plan_.buffers[b].type), 0, plan_.steps.size()});
     const ArenaLayout layout = plan_arena(lifetimes);
+    const std::size_t first_waiting = lifetimes.size() - waiting_.size();
+    for (std::size_t w = 0; w < waiting_.size(); ++w) {
+      plan_.buffers[waiting_[w]].offset = layout.offsets[first_waiting + w];
+    }
     for (const auto& [v, b] : buffers_) {
       auto it = slot.find(storage_of(f_, node_of_, v));
       if (it != slot.end()) plan_.buffers[b].offset = layout.offsets[it->second];
@@ -247,6 +270,7 @@ class FunctionPlanner {
   std::map<ValueId, Lifetime> lifetimes_;
   std::vector<std::size_t> copies_;
   std::vector<ValueId> lasts_to_end_;
+  std::vector<std::uint32_t> waiting_;  // arena buffers from the first copies to the last
   std::vector<Step> early_, late_;
 };
 
