@@ -123,6 +123,6 @@ constinit const Operation op_matmul = define_op(
                         "K, N] give [.., M, N]. (A call broadcasts the leading axes.)\nC1 both "
                         "have one integer or floating dtype.\nC2 both have rank 2 or more.\nC3 the "
                         "inner extents are equal.\nC4 the batch extents are equal."},
-     .surface = {.overloads = kSchemas, .plan = plan_number, .body = body_matmul}});
+     .surface = {.overloads = kSchemas, .plan = plan_contract, .body = body_matmul}});
 
 }  // namespace heddle

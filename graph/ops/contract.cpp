@@ -275,6 +275,6 @@ constinit const Operation op_dot_general = define_op(
                         "one integer or floating dtype.\nC2 axes are in range, each named at most "
                         "once.\nC3 batch and contracted axes come in pairs of equal extent.\nA sum "
                         "over nothing is 0."},
-     .surface = {.overloads = kSchemas, .plan = plan_number, .body = body_direct}});
+     .surface = {.overloads = kSchemas, .plan = plan_contract, .body = body_direct}});
 
 }  // namespace heddle

@@ -15,6 +15,8 @@ DtypePlan plan_floating(Bound);       ///< integers and bool become f32
 DtypePlan plan_floats_only(Bound);    ///< integers are a TypeError
 DtypePlan plan_bits(Bound);           ///< bool and integers; floats are a TypeError
 DtypePlan plan_compare(Bound);        ///< the operands' common dtype; the output is bool
+DtypePlan plan_contract(Bound);       ///< plan_number, accumulating
+DtypePlan plan_extremum(Bound);       ///< plan_number, keeping an extreme
 DtypePlan plan_select(Bound);         ///< a bool predicate, then the common dtype of the choices
 DtypePlan plan_convert(Bound);        ///< the output is the option `to`
 DtypePlan plan_gather(Bound);         ///< indices (operand 1) become i32; the rest as plan_keep
