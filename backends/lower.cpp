@@ -38,9 +38,9 @@ class Stages {
     return result;
   }
   template <class Pass>
-  Program pass(std::string_view name, const Program& program, Pass pass) {
+  Program pass(std::string_view name, const Program& program, Pass transform) {
     Program result = run(
-        name, [&] { return pass(program); }, [](const Program& p) { return to_text(p); });
+        name, [&] { return transform(program); }, [](const Program& p) { return to_text(p); });
     verify_stage(result);
     return result;
   }

@@ -22,9 +22,7 @@ std::vector<hd::Tensor> predict(const hd::Params& params, const hd::Tensor& x) {
   return {hd::argmax(logits(params, x))};
 }
 
-}  // namespace
-
-HEDDLE_LIBRARY(digits) {
+void define(hd::Library& library) {
   hd::Params params;
   hd::nn::init_linear(params, "layer1", kPixels, 128, 1);
   hd::nn::init_linear(params, "layer2", 128, 64, 1);
@@ -35,3 +33,7 @@ HEDDLE_LIBRARY(digits) {
   library.add("predict", hd::trace(predict, params, {hd::f32({kHeldOut, kPixels})},
                                    {.name = "predict", .inputs = {"x"}, .outputs = {"digit"}}));
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return hd::library_main(argc, argv, "digits", define); }

@@ -1,0 +1,63 @@
+// The commands of `heddle`, each on plain options. They print to stdout, throw the errors of
+// heddle/graph/error.h, and return the exit code: 0, or 1 for a mismatch.
+#ifndef HEDDLE_FRONTEND_CLI_COMMANDS_H_
+#define HEDDLE_FRONTEND_CLI_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct Common {
+  std::string file;      ///< model.heddle
+  std::string function;  ///< empty: the first
+  std::string target = "host";
+  int threads = 0, jobs = 0;
+  bool json = false;
+};
+
+struct CompileCommand : Common {
+  std::string output;  ///< path and name: "out/mlp" writes out/mlp.a ...
+  std::vector<std::string> targets{"host"};
+};
+struct RunCommand : Common {
+  std::vector<std::string> inputs;  ///< "x=@x.npy" ...
+  std::string output;               ///< .npz, or empty: printed
+  std::string carrier = "cpu";      ///< cpu or reference
+  bool check_nan = false;
+};
+struct DumpCommand : Common {
+  std::string stage = "input";
+};
+struct GradCommand : Common {
+  std::vector<std::string> wrt;
+  std::string output;  ///< .heddle, or empty: printed
+  bool value = false;
+};
+struct VerifyCommand : Common {
+  std::uint64_t seed = 1;
+  double tolerance = 1e-4;  ///< of an output's largest element
+};
+struct InspectCommand : Common {};
+struct CacheCommand {
+  std::string action;  ///< ls, verify, gc, clear
+  bool json = false;
+};
+struct OpsCommand {
+  std::string name;  ///< empty: all
+  bool json = false;
+};
+
+int compile_command(const CompileCommand&);
+int run_command(const RunCommand&);
+int dump_command(const DumpCommand&);
+int grad_command(const GradCommand&);
+int verify_command(const VerifyCommand&);
+int inspect_command(const InspectCommand&);
+int cache_command(const CacheCommand&);
+int ops_command(const OpsCommand&);
+
+}  // namespace heddle::cli
+
+#endif  // HEDDLE_FRONTEND_CLI_COMMANDS_H_

@@ -1,0 +1,15 @@
+// Files that commands write: whole or not at all.
+#ifndef HEDDLE_FRONTEND_CLI_FILES_H_
+#define HEDDLE_FRONTEND_CLI_FILES_H_
+
+#include <string>
+#include <string_view>
+
+namespace heddle::cli {
+
+/// Writes beside `path` and renames. RuntimeError names the path and the reason.
+void write_text_file(const std::string& path, std::string_view text);
+
+}  // namespace heddle::cli
+
+#endif  // HEDDLE_FRONTEND_CLI_FILES_H_

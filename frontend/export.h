@@ -1,0 +1,58 @@
+// Ahead of time: programs become one library and one C header.
+//
+//   export_library({{"energy", energy}, {"gradient", grad(energy, "r")}}, {.name = "lj", .targets =
+//   {"host"}});
+//
+// writes lj.a, lj.so, lj.h, lj.json (signatures, kernels, memory) and lj.check (seeded inputs with
+// expected values, which lj_selftest() runs on the machine the library ships to).
+#ifndef HEDDLE_FRONTEND_EXPORT_H_
+#define HEDDLE_FRONTEND_EXPORT_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/backends/compile.h"
+
+namespace heddle {
+
+/// Function name in C -> program (its entry function).
+using NamedProgram = std::pair<std::string, Program>;
+
+struct ExportOptions {
+  std::string name;  ///< of the library: a C identifier
+  std::vector<std::string> targets{
+      "host"};  ///< parse_target; several feature sets of one machine share one library
+  std::string folder = ".";  ///< made if missing
+  int jobs = 0;
+  CompileProgress progress{};
+  StageObserver observer{};
+};
+
+/// Paths of the files written; none is written unless all can be. ValueError for a bad name,
+/// CompileError from compiling.
+std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
+                                        const ExportOptions& options);
+
+/// What a model's program adds functions to; see library_main.
+class Library {
+ public:
+  /// ValueError when the name is taken or no C identifier.
+  void add(const std::string& name, Program program);
+  const std::vector<NamedProgram>& functions() const { return functions_; }
+
+ private:
+  std::vector<NamedProgram> functions_;
+};
+
+/// The main program of a model's source: traces by calling `define`, then exports by the command
+/// line
+/// (`model --output FOLDER --target host ... [--jobs N] [--save-program]`); heddle_add_library of
+/// CMake runs it. Errors go to stderr, the result is the exit code.
+int library_main(int argc, char** argv, const std::string& name,
+                 const std::function<void(Library&)>& define);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_FRONTEND_EXPORT_H_

@@ -1,0 +1,16 @@
+// Everything a person needs: `#include <heddle/heddle.h>`, `namespace hd = heddle;`.
+#ifndef HEDDLE_FRONTEND_HEDDLE_H_
+#define HEDDLE_FRONTEND_HEDDLE_H_
+
+#include "heddle/backends/compile.h"
+#include "heddle/frontend/export.h"
+#include "heddle/frontend/grad.h"
+#include "heddle/frontend/nn.h"
+#include "heddle/frontend/ops.h"
+#include "heddle/frontend/optim.h"
+#include "heddle/frontend/params.h"
+#include "heddle/frontend/trace.h"
+#include "heddle/graph/interpret.h"
+#include "heddle/graph/text.h"
+
+#endif  // HEDDLE_FRONTEND_HEDDLE_H_
