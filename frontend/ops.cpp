@@ -162,6 +162,7 @@ Tensor argmin(TensorArg x, std::int64_t axis) {
 }
 
 // ---- contractions ----
+Tensor matmul(TensorArg x, TensorArg y) { return call_operation(op_matmul, {x, y}); }
 Tensor dot_general(TensorArg x, TensorArg y, const DotAttributes& axes) {
   return call_operation(op_dot_general, {x, y}, Attributes::of(axes));
 }
