@@ -17,3 +17,8 @@ set_target_properties(Halide::Halide PROPERTIES
   IMPORTED_LOCATION "${HALIDE_ROOT}/lib64/libHalide.so"
   INTERFACE_INCLUDE_DIRECTORIES "${HALIDE_ROOT}/include"
   INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS}")
+
+# Part of every cache key.
+file(STRINGS "${HALIDE_ROOT}/include/Halide.h" halide_version_lines REGEX "^#define HALIDE_VERSION_(MAJOR|MINOR|PATCH) [0-9]+")
+string(REGEX REPLACE "[^0-9]+" "." HALIDE_VERSION "${halide_version_lines}")
+string(REGEX REPLACE "^\\.|\\.$" "" HALIDE_VERSION "${HALIDE_VERSION}")

@@ -1,0 +1,111 @@
+#include "heddle/backends/halide/build.h"
+
+#include <algorithm>
+
+#include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/scratch.h"
+#include "heddle/schedule/collapse.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle::halide {
+namespace {
+
+// Limits are counts, so that what compiles depends on nothing but the kernel.
+constexpr std::size_t kMostNodes = 2000;
+constexpr std::size_t kMostRank = 8;
+
+void check_limits(const Kernel& kernel) {
+  if (kernel.body.nodes.size() > kMostNodes) {
+    throw CompileError({.message = "the kernel is too large",
+                        .field = "body",
+                        .found = std::to_string(kernel.body.nodes.size()) + " operations",
+                        .needed = "at most " + std::to_string(kMostNodes)});
+  }
+  for (const Type& t : kernel.body.types) {
+    if (t.rank() > kMostRank) {
+      throw CompileError({.message = "a value of too many axes",
+                          .field = "body",
+                          .found = to_text(t),
+                          .needed = "rank at most " + std::to_string(kMostRank)});
+    }
+  }
+  if (kernel.fault) {
+    throw CompileError({.message = "checked arithmetic is not compiled on the CPU yet"});
+  }
+}
+
+bool fits(const Kernel& k) {
+  if (std::holds_alternative<Rows>(k.recipe)) return row_axes(k.body).has_value();
+  if (std::holds_alternative<Columns>(k.recipe)) return fits_columns(k.body);
+  if (std::holds_alternative<Contract>(k.recipe)) return main_contraction(k.body).has_value();
+  return true;
+}
+
+// The kernel as it is scheduled: axes collapsed. Ports that are not dense may leave more axes than
+// its recipe was chosen for; then a Map does it.
+Kernel prepared(const Kernel& kernel) {
+  Kernel k = collapse_axes(kernel);
+  if (fits(k)) return k;
+  k.recipe = choose_map(k.body, k.target);
+  k.stages = place_stages(k.body, k.recipe);
+  return k;
+}
+
+Halide::Target halide_target(const Target& target, bool checked) {
+  const std::string wanted =
+      checked ? "-user_context" : "-no_runtime-no_asserts-no_bounds_query-user_context";
+  return Halide::Target(to_text(target) + wanted);
+}
+
+std::vector<Halide::Argument> arguments_of(const KernelBuilder& b) {
+  std::vector<Halide::Argument> arguments;
+  for (const Halide::ImageParam& p : b.inputs) arguments.push_back(p);
+  return arguments;
+}
+
+// The entry takes its arguments in the order of the ports; Halide has made them in the order of
+// the output Funcs.
+Halide::Module in_port_order(const Halide::Module& module, const KernelBuilder& b,
+                             const std::string& name) {
+  std::vector<std::size_t> position;  // of each output port among the pipeline's outputs
+  position.resize(b.kernel.out.size());
+  std::size_t next = 0;
+  for (const OutputGroup& g : b.outputs) {
+    for (std::size_t port : g.ports) position[port] = next++;
+  }
+  Halide::Module result(module.name(), module.target());
+  for (Halide::Internal::LoweredFunc f : module.functions()) {
+    if (f.name == name) {
+      const std::size_t first = f.args.size() - position.size();
+      const auto outputs =
+          std::vector(f.args.begin() + static_cast<std::ptrdiff_t>(first), f.args.end());
+      for (std::size_t p = 0; p < position.size(); ++p) f.args[first + p] = outputs[position[p]];
+    }
+    result.append(f);
+  }
+  for (const auto& buffer : module.buffers()) result.append(buffer);
+  return result;
+}
+
+}  // namespace
+
+KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path, bool checked) {
+  check_limits(kernel);
+  const std::string name = kernel_symbol(kernel);
+  const Kernel k = prepared(kernel);
+  KernelBuilder b(k);
+  std::visit([&](const auto& recipe) { apply(b, recipe); }, k.recipe);
+  std::vector<Halide::Func> outputs;
+  for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
+  Halide::Pipeline pipeline(outputs);
+  ScratchCounter scratch;
+  pipeline.add_custom_lowering_pass(&scratch, [] {});
+  const Halide::Module module =
+      pipeline.compile_to_module(arguments_of(b), name, halide_target(k.target, checked),
+                                 Halide::LinkageType::ExternalPlusArgv);
+  in_port_order(module, b, name).compile({{Halide::OutputFileType::object, object_path}});
+  return {name + "_argv", scratch.once(), scratch.task()};
+}
+
+}  // namespace heddle::halide

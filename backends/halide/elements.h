@@ -1,0 +1,86 @@
+// The elements of a kernel's values as expressions: `at(value, index)` walks the body down to ports
+// and stages. An operation says how by its lowering, one function lower_<name> per primitive.
+#ifndef HEDDLE_BACKENDS_HALIDE_ELEMENTS_H_
+#define HEDDLE_BACKENDS_HALIDE_ELEMENTS_H_
+
+#include <Halide.h>
+
+#include <functional>
+#include <vector>
+
+#include "heddle/graph/program.h"
+
+namespace heddle::halide {
+
+using Halide::Expr;
+/// One expression (i32) per logical axis, outermost first. Halide's argument order is the reverse.
+using Index = std::vector<Expr>;
+using Extents = std::vector<std::int64_t>;
+
+/// Inside expressions a boolean is Halide's Bool; in memory it is a byte, 0 or 1. CompileError for
+/// an element type that is not compiled yet.
+Halide::Type expression_type(DType dtype);
+Halide::Type storage_type(DType dtype);
+Expr to_storage(const Expr& e);
+Expr from_storage(const Expr& e, DType dtype);
+
+std::vector<Expr> reversed(Index index);
+Expr constant(std::int64_t value);
+
+class Elements {
+ public:
+  using Reader = std::function<Expr(const Index&)>;
+
+  explicit Elements(const Function& body);
+
+  const Function& body() const { return body_; }
+  const Type& type(ValueId v) const { return body_.type(v); }
+  Extents extents(ValueId v) const { return constant_extents(type(v).dims); }
+  /// The node that makes `v`; null for an input.
+  const Node* maker(ValueId v) const;
+
+  /// The element of `v` at `index`, which must lie inside.
+  Expr at(ValueId v, const Index& index);
+  /// From here on `v` is read through `reader`: it is a port, or stored in a Func.
+  void stage(ValueId v, Reader reader);
+  bool staged(ValueId v) const { return static_cast<bool>(readers_[v.index]); }
+
+ private:
+  const Function& body_;
+  std::vector<std::uint32_t> makers_;
+  std::vector<Reader> readers_;
+  std::vector<std::vector<std::pair<Index, Expr>>> memo_;
+};
+
+/// What a lowering sees: one element of one node.
+struct Element {
+  Elements& values;
+  const Node& node;
+  const Index& index;
+
+  /// Operand `k` at the same index, or at another one.
+  Expr operand(std::size_t k) const { return values.at(node.operands[k], index); }
+  Expr operand(std::size_t k, const Index& at) const { return values.at(node.operands[k], at); }
+  const Type& operand_type(std::size_t k) const { return values.type(node.operands[k]); }
+  Extents operand_extents(std::size_t k) const { return values.extents(node.operands[k]); }
+  const Type& type() const { return values.type(node.results[0]); }
+  Extents extents() const { return values.extents(node.results[0]); }
+};
+using Lowering = Expr (*)(const Element&);
+
+#define HEDDLE_PRIMITIVE(name) Expr lower_##name(const Element& e);
+#define HEDDLE_COMPOSITE(name)
+#include "heddle/graph/ops.def"
+#undef HEDDLE_PRIMITIVE
+#undef HEDDLE_COMPOSITE
+
+/// CompileError for a composite or an extension: kernels hold primitives only.
+Lowering lowering_of(const Operation& op);
+
+/// Row-major position of `index` in `extents`, and back.
+Expr flatten(const Index& index, const Extents& extents);
+Index unflatten(const Expr& position, const Extents& extents);
+
+}  // namespace heddle::halide
+
+#endif  // HEDDLE_BACKENDS_HALIDE_ELEMENTS_H_

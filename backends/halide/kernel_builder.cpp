@@ -1,0 +1,163 @@
+#include "heddle/backends/halide/kernel_builder.h"
+
+#include <algorithm>
+
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle::halide {
+
+KernelBuilder::KernelBuilder(const Kernel& k)
+    : kernel(k), vector(k.target.vector_floats()), elements(k.body) {
+  for (std::size_t i = 0; i < k.body.inputs.size(); ++i) make_input(i);
+}
+
+int KernelBuilder::lanes_of(ValueId v) const {
+  return std::max(1, vector * 4 / static_cast<int>(size_of(elements.type(v).dtype)));
+}
+
+void KernelBuilder::make_input(std::size_t port) {
+  const ValueId v = kernel.body.inputs[port].value;
+  const Type& type = elements.type(v);
+  Halide::ImageParam p(storage_type(type.dtype), static_cast<int>(type.rank()),
+                       "x" + std::to_string(port));
+  const Extents extents = elements.extents(v);
+  const std::vector<std::int64_t> strides = constant_extents(kernel.in[port].strides);
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    p.dim(static_cast<int>(extents.size() - 1 - a))
+        .set_bounds(0, constant(extents[a]))
+        .set_stride(constant(strides[a]));
+  }
+  inputs.push_back(p);
+  elements.stage(
+      v, [p, dtype = type.dtype](const Index& i) { return from_storage(p(reversed(i)), dtype); });
+}
+
+// Of a Tuple's buffers, Halide takes the extents of the first for all.
+void KernelBuilder::set_layout(Halide::OutputImageParam p, const Extents& extents,
+                               const Dims& strides, bool bounds) {
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    auto dim = p.dim(static_cast<int>(extents.size() - 1 - a));
+    if (bounds) dim.set_bounds(0, constant(extents[a]));
+    dim.set_stride(constant(strides[a].constant()));
+  }
+}
+
+void KernelBuilder::make_outputs() {
+  for (std::size_t o = 0; o < kernel.body.outputs.size(); ++o) {
+    const Extents extents = elements.extents(kernel.body.outputs[o].value);
+    auto same = std::find_if(outputs.begin(), outputs.end(),
+                             [&](const OutputGroup& g) { return g.extents == extents; });
+    if (same == outputs.end()) {
+      outputs.push_back({Func(), extents, make_vars("i", extents.size()), {}});
+      same = outputs.end() - 1;
+    }
+    same->ports.push_back(o);
+  }
+  std::stable_sort(outputs.begin(), outputs.end(), [](const OutputGroup& a, const OutputGroup& b) {
+    return a.extents.size() > b.extents.size();
+  });
+  for (std::size_t g = 0; g < outputs.size(); ++g) {
+    OutputGroup& group = outputs[g];
+    group.f = Func("y" + std::to_string(g));
+    std::vector<Expr> values;
+    for (std::size_t o : group.ports) {
+      values.push_back(to_storage(elements.at(kernel.body.outputs[o].value, as_index(group.args))));
+    }
+    define(group.f, reversed(as_index(group.args)), values);
+    auto buffers = group.f.output_buffers();
+    for (std::size_t e = 0; e < buffers.size(); ++e) {
+      set_layout(buffers[e], group.extents, kernel.out[group.ports[e]].strides, e == 0);
+    }
+  }
+}
+
+namespace {
+
+// A short last axis is written out, and the vectors lie across the axis before it.
+bool has_short_last_axis(const Extents& extents, int vector) {
+  const std::size_t n = extents.size();
+  return n > 1 && extents[n - 1] < vector && extents[n - 2] >= vector;
+}
+
+}  // namespace
+
+void KernelBuilder::schedule_map(OutputGroup& group, const Map& map) {
+  const std::size_t n = group.extents.size();
+  if (n == 0) return;
+  Func f = group.f;
+  const bool short_last = has_short_last_axis(group.extents, map.vector);
+  const std::size_t inner = short_last ? n - 2 : n - 1;
+  const Var x = group.args[inner];
+  const std::int64_t columns = group.extents[inner];
+  if (short_last) f.unroll(group.args[n - 1]);
+  const std::int64_t row_bytes = short_last ? group.extents[n - 1] : 1;
+  Var task("task"), part("part"), rest("rest");
+  Var rows = inner > 0 ? group.args[inner - 1] : Var();
+  std::int64_t count = inner > 0 ? group.extents[inner - 1] : 1;
+  for (std::size_t a = inner > 0 ? inner - 1 : 0; a-- > 0;) {
+    Var fused("rows" + std::to_string(a));
+    f.fuse(rows, group.args[a], fused);
+    rows = fused;
+    count *= group.extents[a];
+  }
+  const std::int64_t per_task = std::max<std::int64_t>(1, map.grain / (columns * row_bytes));
+  if (map.grain >= product(group.extents)) {
+    heddle::halide::vectorize(f, x, columns, map.vector, map.unroll);
+  } else if (inner > 0 && (per_task < count || columns <= map.grain)) {
+    heddle::halide::vectorize(f, x, columns, map.vector, map.unroll);
+    f.split(rows, task, rest, constant(per_task), tail(count, per_task)).parallel(task);
+  } else {
+    const std::int64_t step = static_cast<std::int64_t>(map.vector) * map.unroll;
+    const std::int64_t grain = std::max(step, map.grain / step * step);
+    f.split(x, part, rest, constant(grain), tail(columns, grain));
+    heddle::halide::vectorize(f, rest, grain, map.vector, map.unroll);
+    f.parallel(part);
+    if (inner > 0) {
+      std::vector<Halide::VarOrRVar> order{rows, part};
+      f.reorder(order);
+    }
+  }
+}
+
+// A value that is stored whole because several stages read it.
+void KernelBuilder::store_value(ValueId v) {
+  const Extents extents = elements.extents(v);
+  Func f("stored" + std::to_string(v.index));
+  const std::vector<Var> args = make_vars("i", extents.size());
+  f(reversed(as_index(args))) = elements.at(v, as_index(args));
+  elements.stage(v, [f](const Index& i) { return Expr(f(reversed(i))); });
+  f.compute_root();
+  if (!args.empty()) heddle::halide::vectorize(f, args.back(), extents.back(), lanes_of(v), 1);
+}
+
+void KernelBuilder::make_stage_once(const Stage& stage) {
+  const ValueId v = stage.values[0];
+  const Node& n = node(v);
+  if (n.op == &op_scatter)
+    return stage_scatter(*this, v, choose_scatter(kernel.body, kernel.target));
+  if (!is_reduction(n)) {
+    for (ValueId each : stage.values) store_value(each);
+    return;
+  }
+  if (elements.type(v).rank() == 0) return stage_total(*this, stage, 1, 4 * vector);
+  if (n.op == &op_dot_general) {
+    const DotShape s = dot_shape(kernel.body, n);
+    if (s.m() >= 4 && s.n() >= vector && s.m() * s.n() * s.k() >= 32768) {
+      const Contract tiles{.mr = 4, .nr = 2 * vector, .lhs = Pack::whole, .rhs = Pack::whole};
+      return stage_contraction(*this, v, tiles);
+    }
+  }
+  const auto axes = reduced_axes(n);
+  const auto rank = static_cast<std::int64_t>(elements.type(n.operands[0]).rank());
+  const bool along_rows = !axes.empty() && axes.back() == rank - 1;
+  const bool matrix_rows = n.op != &op_dot_general || elements.extents(v).back() < vector ||
+                           n.attributes.as<DotAttributes>().rhs_contract.back() + 1 ==
+                               static_cast<std::int64_t>(elements.type(n.operands[1]).rank());
+  if (along_rows && matrix_rows) return stage_lanes(*this, stage);
+  stage_columns(*this, stage, Columns{.strip = 2 * vector, .grain = 1 << 30});
+}
+
+}  // namespace heddle::halide

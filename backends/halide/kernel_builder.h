@@ -1,0 +1,72 @@
+// One kernel on its way to a Halide pipeline: its ports, the elements of its values, its output
+// Funcs; and the stages that any recipe may use.
+#ifndef HEDDLE_BACKENDS_HALIDE_KERNEL_BUILDER_H_
+#define HEDDLE_BACKENDS_HALIDE_KERNEL_BUILDER_H_
+
+#include <memory>
+
+#include "heddle/backends/halide/loops.h"
+#include "heddle/schedule/kernel.h"
+
+namespace heddle::halide {
+
+/// Outputs of equal extents: one Tuple Func, so one loop nest. That is also what makes an update of
+/// several arrays in place right: all values exist before the first is stored.
+struct OutputGroup {
+  Func f;
+  Extents extents;
+  std::vector<Var> args;           ///< outermost first
+  std::vector<std::size_t> ports;  ///< output port of each Tuple element
+};
+
+class KernelBuilder {
+ public:
+  /// The kernel's axes must be collapsed; it outlives the builder.
+  explicit KernelBuilder(const Kernel& kernel);
+
+  const Kernel& kernel;
+  const int vector;  ///< f32 lanes
+  Elements elements;
+  std::vector<Halide::ImageParam> inputs;
+  std::vector<OutputGroup> outputs;
+
+  const Node& node(ValueId v) const { return *elements.maker(v); }
+  int lanes_of(ValueId v) const;  ///< vector length for the value's element type
+
+  /// After all stages: outputs of more axes come first.
+  void make_outputs();
+  /// Loops over the outputs of `group` as a Map has them.
+  void schedule_map(OutputGroup& group, const Map& map);
+  /// Every stage placed `once`, in order; the others are the recipe's.
+  void make_stage_once(const Stage& stage);
+
+ private:
+  void make_input(std::size_t port);
+  void set_layout(Halide::OutputImageParam p, const Extents& extents, const Dims& strides,
+                  bool bounds);
+  void store_value(ValueId v);
+};
+
+// Each gives the stage's values a home before the outputs' loops.
+
+/// A sum over everything: `split` pieces in parallel, added in their order.
+void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int lanes);
+/// Sums along the innermost axis, one per kept index.
+void stage_lanes(KernelBuilder& b, const Stage& stage);
+/// Sums with vectors across a kept axis; the first `base` kept axes are loops, the last of them the
+/// vector's.
+void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& columns);
+void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter);
+/// A contraction in register tiles, stored whole.
+void stage_contraction(KernelBuilder& b, ValueId v, const Contract& contract);
+
+// The recipes.
+void apply(KernelBuilder& b, const Map& map);
+void apply(KernelBuilder& b, const Rows& rows);
+void apply(KernelBuilder& b, const Columns& columns);
+void apply(KernelBuilder& b, const Contract& contract);
+void apply(KernelBuilder& b, const Scatter& scatter);
+
+}  // namespace heddle::halide
+
+#endif  // HEDDLE_BACKENDS_HALIDE_KERNEL_BUILDER_H_

@@ -1,0 +1,111 @@
+// Elementwise arithmetic. Floats: each operation rounds once, NaN and infinities propagate.
+// Integers wrap; div and rem truncate, x div 0 = 0, x rem 0 = x.
+#include "heddle/backends/halide/elements.h"
+#include "heddle/backends/halide/exact.h"
+#include "heddle/backends/halide/math.h"
+
+namespace heddle::halide {
+namespace {
+
+Expr zero_of(const Expr& x) { return Halide::Internal::make_zero(x.type()); }
+Expr one_of(const Expr& x) { return Halide::Internal::make_one(x.type()); }
+
+// f32 by our own maths, f64 by libm's.
+Expr by_math(const Element& e, Expr (*f32)(const Expr&), const char* libm) {
+  const Expr x = e.operand(0);
+  return x.type().bits() == 64 ? call_libm(libm, {x}) : f32(x);
+}
+
+// Halide divides so that the remainder is not negative; x / 0 = x % 0 = 0.
+struct Division {
+  Expr quotient, remainder;
+};
+Division truncating(const Expr& a, const Expr& b) {
+  const Expr zero = zero_of(a), q = a / b, r = a % b;
+  if (!a.type().is_int()) return {q, select(b == zero, a, r)};
+  const Expr adjust = a < zero && r != zero;
+  const Expr up = select(b > zero, one_of(a), exact_sub(zero, one_of(a)));
+  const Expr size = select(b > zero, b, exact_sub(zero, b));
+  return {select(adjust, exact_add(q, up), q),
+          select(b == zero, a, select(adjust, exact_sub(r, size), r))};
+}
+
+}  // namespace
+
+Expr lower_neg(const Element& e) {
+  const Expr x = e.operand(0);
+  if (!x.type().is_float()) return exact_sub(zero_of(x), x);
+  const Expr sign = Halide::Internal::make_one(Halide::UInt(x.type().bits()))
+                    << (x.type().bits() - 1);
+  return float_of(bits_of(x) ^ sign);
+}
+Expr lower_abs(const Element& e) {
+  const Expr x = e.operand(0);
+  if (!x.type().is_int()) return abs(x);
+  return Halide::reinterpret(x.type(), abs(x));
+}
+Expr lower_sign(const Element& e) {
+  const Expr x = e.operand(0), zero = zero_of(x), one = one_of(x);
+  if (x.type().is_uint()) return select(x == zero, zero, one);
+  const Expr minus = x.type().is_float() ? -one : exact_sub(zero, one);
+  return select(less(zero, x), one, select(less(x, zero), minus, x));
+}
+Expr lower_floor(const Element& e) { return floor(e.operand(0)); }
+Expr lower_ceil(const Element& e) { return ceil(e.operand(0)); }
+Expr lower_round_even(const Element& e) { return round(e.operand(0)); }
+Expr lower_sqrt(const Element& e) { return sqrt(e.operand(0)); }
+Expr lower_rsqrt(const Element& e) {
+  const Expr x = e.operand(0);
+  return exact_div(one_of(x), sqrt(x));
+}
+Expr lower_exp(const Element& e) { return by_math(e, math::exp, "exp"); }
+Expr lower_expm1(const Element& e) { return by_math(e, math::expm1, "expm1"); }
+Expr lower_log(const Element& e) { return by_math(e, math::log, "log"); }
+Expr lower_log1p(const Element& e) { return by_math(e, math::log1p, "log1p"); }
+Expr lower_tanh(const Element& e) { return by_math(e, math::tanh, "tanh"); }
+Expr lower_erf(const Element& e) { return by_math(e, math::erf, "erf"); }
+Expr lower_logistic(const Element& e) {
+  const Expr x = e.operand(0);
+  if (x.type().bits() == 32) return math::logistic(x);
+  const Expr t = call_libm("exp", {-abs(x)});
+  return exact_div(select(less(x, zero_of(x)), t, one_of(x)), exact_add(one_of(x), t));
+}
+Expr lower_is_finite(const Element& e) {
+  const Expr x = e.operand(0);
+  if (!x.type().is_float()) return Halide::Internal::const_true();
+  const Expr difference = exact_sub(x, x);  // NaN for NaN and infinities
+  return equal(difference, difference);
+}
+Expr lower_not_(const Element& e) {
+  const Expr x = e.operand(0);
+  return x.type().is_bool() ? !x : ~x;
+}
+
+Expr lower_add(const Element& e) { return exact_add(e.operand(0), e.operand(1)); }
+Expr lower_sub(const Element& e) { return exact_sub(e.operand(0), e.operand(1)); }
+Expr lower_mul(const Element& e) { return exact_mul(e.operand(0), e.operand(1)); }
+Expr lower_div(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  return a.type().is_float() ? exact_div(a, b) : truncating(a, b).quotient;
+}
+Expr lower_rem(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  // fmod: the exact remainder needs more than a quotient's precision.
+  return a.type().is_float() ? call_libm("fmod", {a, b}) : truncating(a, b).remainder;
+}
+Expr lower_pow(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  return a.type().bits() == 64 ? call_libm("pow", {a, b}) : math::pow(a, b);
+}
+Expr lower_max(const Element& e) { return maximum(e.operand(0), e.operand(1)); }
+Expr lower_min(const Element& e) { return minimum(e.operand(0), e.operand(1)); }
+Expr lower_and_(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  return a.type().is_bool() ? a && b : a & b;
+}
+Expr lower_or_(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  return a.type().is_bool() ? a || b : a | b;
+}
+
+}  // namespace heddle::halide

@@ -1,0 +1,193 @@
+// Contractions in register tiles. The tile is a Func of its own, `mr` rows by `nr` columns at one
+// iteration of the output's tile loops; operands reach it in place or through packed panels
+// (element in the tile, inner index, tile). Ragged edges read clamped rows and columns into a whole
+// tile, and the store is guarded.
+#include <algorithm>
+
+#include "heddle/backends/halide/exact.h"
+#include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+
+namespace heddle::halide {
+namespace {
+
+class Tiles {
+ public:
+  Tiles(KernelBuilder& b, ValueId dot, const Contract& c)
+      : b_(b),
+        c_(c),
+        node_(b.node(dot)),
+        s_(dot_shape(b.kernel.body, node_)),
+        vector_(b.lanes_of(dot)),
+        name_(std::to_string(dot.index)),
+        prod_("prod" + name_),
+        lhs_("lhs" + name_),
+        rhs_("rhs" + name_) {
+    define_funcs();
+  }
+
+  /// Element of the product; batch indices flattened.
+  Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
+    return prod_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch);
+  }
+
+  /// `out` is a Func over (column, row, batch ...).
+  void schedule(Func out, Var m, Var n, std::vector<Var> batch) {
+    Var mo("mo"), no("no"), mi("mi"), ni("ni"), task("task"), all("all");
+    out.split(n, no, ni, c_.nr, tail(s_.n(), c_.nr)).split(m, mo, mi, c_.mr, tail(s_.m(), c_.mr));
+    Var outer = c_.columns_outer ? no : mo;
+    const Var mid = c_.columns_outer ? mo : no;
+    std::vector<Halide::VarOrRVar> order{ni, mi, mid, outer};
+    order.insert(order.end(), batch.begin(), batch.end());
+    out.reorder(order).vectorize(ni, vector_).unroll(ni);
+    std::int64_t tiles =
+        c_.columns_outer ? (s_.n() + c_.nr - 1) / c_.nr : (s_.m() + c_.mr - 1) / c_.mr;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Var fused("tiles" + std::to_string(i));
+      out.fuse(outer, batch[i], fused);
+      outer = fused;
+    }
+    if (!batch.empty()) tiles *= s_.batches();
+    if (c_.grain < tiles) {
+      Var own("tile");
+      out.split(outer, task, own, constant(c_.grain), tail(tiles, c_.grain)).parallel(task);
+      outer = own;
+    }
+    prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
+    prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
+    prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
+    pack(rhs_, j_, c_.rhs, c_.nr, s_.n(), rhs_contiguous(), out, c_.columns_outer ? outer : mid);
+    pack(lhs_, i_, c_.lhs, c_.mr, s_.m(), lhs_contiguous(), out, c_.columns_outer ? mid : outer);
+  }
+
+ private:
+  Expr left(const Expr& batch, const Expr& row, const Expr& inner) const {
+    return operand(0, s_.lhs_batch, s_.lhs_rows, s_.rows, s_.lhs_inner, batch,
+                   inside(row, s_.m(), c_.mr), inner);
+  }
+  Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
+    return operand(1, s_.rhs_batch, s_.rhs_columns, s_.columns, s_.rhs_inner, batch,
+                   inside(column, s_.n(), c_.nr), inner);
+  }
+  Expr operand(std::size_t k, const Extents& batch_axes, const Extents& free_axes,
+               const Extents& free, const Extents& inner_axes, const Expr& batch,
+               const Expr& position, const Expr& inner) const {
+    Index index(batch_axes.size() + free_axes.size() + inner_axes.size());
+    auto put = [&](const Extents& axes, const Expr& flat, const Extents& extents) {
+      const Index i = unflatten(flat, extents);
+      for (std::size_t a = 0; a < axes.size(); ++a) index[static_cast<std::size_t>(axes[a])] = i[a];
+    };
+    put(batch_axes, batch, s_.batch);
+    put(free_axes, position, free);
+    put(inner_axes, inner, s_.inner);
+    return b_.elements.at(node_.operands[k], index);
+  }
+  // Whether the free axis is the operand's contiguous one.
+  static bool last(const Extents& axes, std::size_t rank) {
+    return !axes.empty() && axes.back() + 1 == static_cast<std::int64_t>(rank);
+  }
+  bool lhs_contiguous() const {
+    return last(s_.lhs_rows, b_.elements.type(node_.operands[0]).rank());
+  }
+  bool rhs_contiguous() const {
+    return last(s_.rhs_columns, b_.elements.type(node_.operands[1]).rank());
+  }
+
+  void define_funcs() {
+    const Expr inner = constant(s_.k());
+    k_ = RDom(0, inner, "k" + name_);
+    lhs_(i_, q_, io_, bt_) = left(bt_, io_ * c_.mr + i_, q_);
+    rhs_(j_, q_, jo_, bt_) = right(bt_, jo_ * c_.nr + j_, q_);
+    const Expr a =
+        c_.lhs == Pack::none ? left(bt_, io_ * c_.mr + i_, k_) : Expr(lhs_(i_, k_, io_, bt_));
+    const Expr x =
+        c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, k_) : Expr(rhs_(j_, k_, jo_, bt_));
+    prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
+    const Expr sum = prod_(j_, i_, jo_, io_, bt_);
+    prod_(j_, i_, jo_, io_, bt_) =
+        a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x));
+  }
+
+  void pack(Func f, Var free, Pack kind, int width, std::int64_t extent, bool contiguous, Func out,
+            Var at) {
+    if (kind == Pack::none) return;
+    f.bound_extent(free, width);
+    if (kind == Pack::panel) {
+      f.compute_at(out, at);
+    } else {
+      f.compute_root();
+      const double bytes = static_cast<double>(extent) * static_cast<double>(s_.k()) * 4.0;
+      const std::int64_t panels = (extent + width - 1) / width;
+      const std::int64_t grain = choose_grain(bytes * 0.15, panels);
+      Var panel = f.args()[2], task("task"), own("panel");
+      if (grain < panels) {
+        f.split(panel, task, own, constant(grain), tail(panels, grain)).parallel(task);
+      }
+    }
+    if (contiguous) {
+      if (width % vector_ == 0) f.vectorize(free, vector_);
+      f.unroll(free);
+    } else {  // transposing: vector loads along k, scattered stores
+      Var qi("qi");
+      if (s_.k() >= vector_) {
+        f.split(q_, q_, qi, vector_, tail(s_.k(), vector_)).reorder(qi, free, q_).vectorize(qi);
+      }
+      f.unroll(free);
+    }
+  }
+
+  KernelBuilder& b_;
+  const Contract c_;
+  const Node& node_;
+  DotShape s_;
+  int vector_;
+  std::string name_;
+  Func prod_, lhs_, rhs_;
+  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, bt_{"bt"};
+  RDom k_;
+};
+
+}  // namespace
+
+void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
+  const DotShape s = dot_shape(b.kernel.body, b.node(v));
+  Contract own = c;
+  const std::int64_t outer =
+      own.columns_outer ? (s.n() + c.nr - 1) / c.nr : (s.m() + c.mr - 1) / c.mr;
+  own.grain = choose_grain(estimated_ns(b.kernel.body), outer * s.batches());
+  Tiles tiles(b, v, own);
+  Func whole("dot" + std::to_string(v.index));
+  Var n("n"), m("m"), batch("batch");
+  whole(n, m, batch) = tiles.at(batch, m, n);
+  whole.compute_root();
+  tiles.schedule(whole, m, n, {batch});
+  b.elements.stage(v, [=](const Index& i) {
+    const auto rows = i.begin() + static_cast<std::ptrdiff_t>(s.batch.size());
+    const auto columns = rows + static_cast<std::ptrdiff_t>(s.rows.size());
+    return Expr(whole(flatten(Index(columns, i.end()), s.columns),
+                      flatten(Index(rows, columns), s.rows),
+                      flatten(Index(i.begin(), rows), s.batch)));
+  });
+}
+
+void apply(KernelBuilder& b, const Contract& c) {
+  const ValueId dot = *main_contraction(b.kernel.body);
+  const DotShape s = dot_shape(b.kernel.body, b.node(dot));
+  for (const Stage& stage : b.kernel.stages) {
+    if (stage.values[0] != dot) b.make_stage_once(stage);
+  }
+  Tiles tiles(b, dot, c);
+  const std::size_t batches = s.batch.size();
+  b.elements.stage(dot, [&tiles, &s, batches](const Index& i) {
+    const Index batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(batches));
+    return tiles.at(flatten(batch, s.batch), i[batches], i[batches + 1]);
+  });
+  b.make_outputs();
+  OutputGroup& out = b.outputs[0];
+  const std::vector<Var> batch(out.args.rend() - static_cast<std::ptrdiff_t>(batches),
+                               out.args.rend());
+  tiles.schedule(out.f, out.args[batches], out.args[batches + 1], batch);
+}
+
+}  // namespace heddle::halide

@@ -1,0 +1,11 @@
+#include "heddle/backends/halide/kernel_builder.h"
+
+namespace heddle::halide {
+
+void apply(KernelBuilder& b, const Map& map) {
+  for (const Stage& stage : b.kernel.stages) b.make_stage_once(stage);
+  b.make_outputs();
+  for (OutputGroup& group : b.outputs) b.schedule_map(group, map);
+}
+
+}  // namespace heddle::halide

@@ -1,0 +1,136 @@
+// Statistics along rows. All stages of a row are computed inside the row's loop, so a row is read
+// from memory once.
+#include <functional>
+#include <optional>
+
+#include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle::halide {
+namespace {
+
+class RowStages {
+ public:
+  RowStages(KernelBuilder& b, const Rows& rows, std::size_t axes, Extents extents)
+      : b_(b), rows_(rows), axes_(axes), extents_(std::move(extents)), count_(product(extents_)) {}
+
+  void make(const Stage& stage) {
+    if (is_reduction(b_.node(stage.values[0]))) {
+      make_reduction(stage);
+    } else {
+      for (ValueId v : stage.values) make_value(v);
+    }
+  }
+  void compute_at(Func consumer, Var row) {
+    for (const auto& place : places_) place(consumer, row);
+  }
+
+ private:
+  // Rows beyond the last one are computed with it, and dropped.
+  Index kept(const Var& y) const { return unflatten(inside(y, count_, rows_.grain), extents_); }
+  Expr row_of(const Index& i) const {
+    return flatten(Index(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(axes_)), extents_);
+  }
+
+  void make_reduction(const Stage& stage) {
+    const JointLoop loop(b_.elements, stage.values, axes_);
+    auto fold = std::make_shared<LaneFold>(
+        loop, loop.name(), std::vector<Var>{Var("y")},
+        [this](const std::vector<Var>& v) { return kept(v[0]); }, 0, loop.reduced().back(),
+        rows_.lanes, b_.vector);
+    loop.stage(fold->result(), [this](const Index& i) { return std::vector<Expr>{row_of(i)}; });
+    places_.push_back([fold](Func consumer, Var row) { fold->compute_at(consumer, row); });
+  }
+
+  void make_value(ValueId v) {
+    const Extents extents = b_.elements.extents(v);
+    Func f("row" + std::to_string(v.index));
+    const Var y("y");
+    const std::vector<Var> wide = make_vars("j", extents.size() - axes_);  // outermost first
+    Index index = kept(y);
+    index.insert(index.end(), wide.begin(), wide.end());
+    std::vector<Expr> arguments = reversed(as_index(wide));
+    arguments.push_back(y);
+    f(arguments) = b_.elements.at(v, index);
+    b_.elements.stage(v, [this, f](const Index& i) {
+      std::vector<Expr> a(i.rbegin(), i.rend() - static_cast<std::ptrdiff_t>(axes_));
+      a.push_back(row_of(i));
+      return Expr(f(a));
+    });
+    const int lanes = b_.lanes_of(v);
+    places_.push_back([=](Func consumer, Var row) mutable {
+      f.compute_at(consumer, row);
+      if (!wide.empty()) vectorize(f, wide.back(), extents.back(), lanes, 2);
+    });
+  }
+
+  KernelBuilder& b_;
+  const Rows& rows_;
+  std::size_t axes_;
+  Extents extents_;
+  std::int64_t count_;
+  std::vector<std::function<void(Func, Var)>> places_;
+};
+
+// The loop over rows of one group of outputs, in tasks of `grain` rows. Returns its variable.
+Var schedule_rows(OutputGroup& group, std::size_t axes, std::int64_t count, std::int64_t grain) {
+  Var row = group.args[axes - 1], task("task"), inner("row");
+  for (std::size_t a = axes - 1; a-- > 0;) {
+    Var fused("rows" + std::to_string(a));
+    group.f.fuse(row, group.args[a], fused);
+    row = fused;
+  }
+  if (grain >= count) return row;
+  group.f.split(row, task, inner, constant(grain), tail(count, grain)).parallel(task);
+  return inner;
+}
+
+void apply_total(KernelBuilder& b, const Rows& rows) {
+  for (const Stage& stage : b.kernel.stages) {
+    const ValueId v = stage.values[0];
+    const bool one_axis = is_reduction(b.node(v)) && b.elements.type(v).rank() == 0 &&
+                          reduced_extents(b.kernel.body, b.node(v)).size() == 1;
+    if (one_axis) {
+      stage_total(b, stage, rows.split, rows.lanes);
+    } else {
+      b.make_stage_once(stage);
+    }
+  }
+  b.make_outputs();
+  const Map map = choose_map(b.kernel.body, b.kernel.target);
+  for (OutputGroup& group : b.outputs) b.schedule_map(group, map);
+}
+
+}  // namespace
+
+void apply(KernelBuilder& b, const Rows& rows) {
+  const std::size_t axes = *row_axes(b.kernel.body);
+  if (axes == 0) return apply_total(b, rows);
+  Extents extents;
+  for (const Node& n : b.kernel.body.nodes) {
+    if (is_reduction(n)) extents = kept_extents(b.kernel.body, n);
+  }
+  RowStages stages(b, rows, axes, extents);
+  for (const Stage& stage : b.kernel.stages) {
+    if (stage.place == Place::once) {
+      b.make_stage_once(stage);
+    } else {
+      stages.make(stage);
+    }
+  }
+  b.make_outputs();
+  std::optional<Var> row;
+  for (OutputGroup& group : b.outputs) {
+    const Var own = schedule_rows(group, axes, product(extents), rows.grain);
+    if (group.extents.size() > axes) {
+      vectorize(group.f, group.args.back(), group.extents.back(), b.vector, 2);
+    }
+    if (row) group.f.compute_with(b.outputs[0].f, *row);
+    if (!row) row = own;
+  }
+  stages.compute_at(b.outputs[0].f, *row);
+}
+
+}  // namespace heddle::halide

@@ -1,0 +1,138 @@
+#include "heddle/backends/halide/reduction.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "heddle/backends/halide/exact.h"
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+
+namespace heddle::halide {
+namespace {
+
+bool is_argument(const Node& node) { return node.op == &op_argmax || node.op == &op_argmin; }
+bool is_sum(const Node& node) { return node.op == &op_reduce_sum || node.op == &op_dot_general; }
+
+Expr lowest(Halide::Type t) {
+  return t.is_float() ? Halide::Internal::make_const(t, -std::numeric_limits<double>::infinity())
+                      : t.min();
+}
+Expr highest(Halide::Type t) {
+  return t.is_float() ? Halide::Internal::make_const(t, std::numeric_limits<double>::infinity())
+                      : t.max();
+}
+
+// A product under a floating-point sum may become an FMA, as in a contraction.
+Expr multiply_add(const Expr& total, const Expr& a, const Expr& b) {
+  if (total.type().is_float()) return total + a * b;
+  return exact_add(total, exact_mul(a, b));
+}
+
+}  // namespace
+
+Reduction::Reduction(Elements& elements, ValueId value)
+    : elements_(&elements),
+      value_(value),
+      node_(elements.maker(value)),
+      kept_(kept_extents(elements.body(), *node_)),
+      reduced_(reduced_extents(elements.body(), *node_)),
+      axes_(reduced_axes(*node_)) {}
+
+State Reduction::initial() const {
+  const Halide::Type t = expression_type(elements_->type(node_->operands[0]).dtype);
+  if (is_sum(*node_)) return {Halide::Internal::make_zero(t)};
+  if (node_->op == &op_reduce_prod) return {Halide::Internal::make_one(t)};
+  if (node_->op == &op_reduce_max) return {lowest(t)};
+  if (node_->op == &op_reduce_min) return {highest(t)};
+  if (node_->op == &op_reduce_any) return {Halide::Internal::const_false()};
+  if (node_->op == &op_reduce_all) return {Halide::Internal::const_true()};
+  // Worse than any element: its index lies past all others.
+  const Expr last = Expr(std::numeric_limits<std::int32_t>::max());
+  return {node_->op == &op_argmax ? lowest(t) : highest(t), last};
+}
+
+Index Reduction::operand_index(const Index& kept, const Index& r) const {
+  Index index;
+  std::size_t k = 0, j = 0;
+  for (std::size_t a = 0; a < kept.size() + r.size(); ++a) {
+    const bool is_reduced = std::count(axes_.begin(), axes_.end(), static_cast<std::int64_t>(a));
+    index.push_back(is_reduced ? r[j++] : kept[k++]);
+  }
+  return index;
+}
+Expr Reduction::operand(const Index& kept, const Index& r) const {
+  return elements_->at(node_->operands[0], operand_index(kept, r));
+}
+
+State Reduction::step(const State& state, const Index& kept, const Index& r) const {
+  if (node_->op == &op_dot_general) {
+    const DotShape s = dot_shape(elements_->body(), *node_);
+    Index lhs(s.batch.size() + s.rows.size() + s.inner.size());
+    Index rhs(s.batch.size() + s.columns.size() + s.inner.size());
+    auto put = [](Index& to, const std::vector<std::int64_t>& axes, auto from) {
+      for (std::int64_t a : axes) to[static_cast<std::size_t>(a)] = *from++;
+    };
+    const auto b = kept.begin(), m = b + static_cast<std::ptrdiff_t>(s.batch.size());
+    put(lhs, s.lhs_batch, b), put(rhs, s.rhs_batch, b);
+    put(lhs, s.lhs_rows, m);
+    put(rhs, s.rhs_columns, m + static_cast<std::ptrdiff_t>(s.rows.size()));
+    put(lhs, s.lhs_inner, r.begin()), put(rhs, s.rhs_inner, r.begin());
+    return {multiply_add(state[0], elements_->at(node_->operands[0], lhs),
+                         elements_->at(node_->operands[1], rhs))};
+  }
+  if (is_argument(*node_)) {
+    return combine(state, {operand(kept, r), Halide::cast<std::int32_t>(r[0])});
+  }
+  const ValueId x = node_->operands[0];
+  const Node* maker = elements_->maker(x);
+  if (is_sum(*node_) && maker != nullptr && maker->op == &op_mul && !elements_->staged(x)) {
+    const Index i = operand_index(kept, r);
+    return {multiply_add(state[0], elements_->at(maker->operands[0], i),
+                         elements_->at(maker->operands[1], i))};
+  }
+  return combine(state, {operand(kept, r)});
+}
+
+// The first of the best elements; a NaN is better than any number.
+State Reduction::better(const State& a, const State& b) const {
+  const bool most = node_->op == &op_argmax;
+  const Expr above = most ? less(a[0], b[0]) : less(b[0], a[0]);
+  const Expr a_nan = not_a_number(a[0]), b_nan = not_a_number(b[0]);
+  const Expr tie = equal(a[0], b[0]) || (a_nan && b_nan);
+  const Expr take_b = (above && !a_nan) || (b_nan && !a_nan) || (tie && b[1] < a[1]);
+  return {select(take_b, b[0], a[0]), select(take_b, b[1], a[1])};
+}
+
+State Reduction::combine(const State& a, const State& b) const {
+  if (is_argument(*node_)) return better(a, b);
+  if (is_sum(*node_)) return {exact_add(a[0], b[0])};
+  if (node_->op == &op_reduce_prod) return {exact_mul(a[0], b[0])};
+  if (node_->op == &op_reduce_max) return {larger(b[0], a[0])};
+  if (node_->op == &op_reduce_min) return {smaller(b[0], a[0])};
+  if (node_->op == &op_reduce_any) return {a[0] || b[0]};
+  return {a[0] && b[0]};
+}
+
+Expr Reduction::result(const State& state) const {
+  return is_argument(*node_) ? state[1] : state[0];
+}
+
+Expr written_out(Elements& elements, ValueId value, const Index& kept) {
+  constexpr std::int64_t kMost = 64;
+  const Reduction reduction(elements, value);
+  const std::int64_t count = product(reduction.reduced());
+  internal_check(count <= kMost, "a long reduction inside a kernel needs a stage");
+  State state = reduction.initial();
+  for (std::int64_t i = 0; i < count; ++i) {
+    Index r(reduction.reduced().size());
+    std::int64_t rest = i;
+    for (std::size_t a = r.size(); a-- > 0; rest /= reduction.reduced()[a]) {
+      r[a] = constant(rest % reduction.reduced()[a]);
+    }
+    state = reduction.step(state, kept, r);
+  }
+  return reduction.result(state);
+}
+
+}  // namespace heddle::halide

@@ -1,0 +1,45 @@
+// A reduction as a fold: initial state, one step per element, and how two states become one. The
+// state is one expression, or two (value and index) for argmax and argmin.
+#ifndef HEDDLE_BACKENDS_HALIDE_REDUCTION_H_
+#define HEDDLE_BACKENDS_HALIDE_REDUCTION_H_
+
+#include "heddle/backends/halide/elements.h"
+
+namespace heddle::halide {
+
+using State = std::vector<Expr>;
+
+class Reduction {
+ public:
+  /// `value` is made by a reduce operation, argmax, argmin or dot_general.
+  Reduction(Elements& elements, ValueId value);
+
+  ValueId value() const { return value_; }
+  const Extents& kept() const { return kept_; }        ///< the result's extents
+  const Extents& reduced() const { return reduced_; }  ///< outermost first
+  State initial() const;
+  /// `state` and the element at reduced index `r` of result element `kept`. Sums are exact
+  /// additions, so that nothing reorders them; only a product at the top may be fused with its sum.
+  State step(const State& state, const Index& kept, const Index& r) const;
+  /// Two partial states; associative and commutative but for rounding.
+  State combine(const State& a, const State& b) const;
+  Expr result(const State& state) const;
+
+ private:
+  Expr operand(const Index& kept, const Index& r) const;
+  Index operand_index(const Index& kept, const Index& r) const;
+  State better(const State& a, const State& b) const;
+
+  Elements* elements_;
+  ValueId value_;
+  const Node* node_;
+  Extents kept_, reduced_;
+  std::vector<std::int64_t> axes_;
+};
+
+/// The sum over all reduced indices written out: for short reductions that are no stage.
+Expr written_out(Elements& elements, ValueId value, const Index& kept);
+
+}  // namespace heddle::halide
+
+#endif  // HEDDLE_BACKENDS_HALIDE_REDUCTION_H_

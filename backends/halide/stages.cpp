@@ -1,0 +1,171 @@
+// Reductions that are whole arrays before the outputs' loops begin.
+#include <algorithm>
+
+#include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+
+namespace heddle::halide {
+
+namespace {
+
+Index no_index(const std::vector<Var>&) { return {}; }
+
+// The states of f over its one axis [0, count), folded in order on top of `first`.
+Func ordered_sum(const JointLoop& loop, const std::string& name, Func f, std::int64_t count,
+                 const State& first) {
+  Func sum(name);
+  RDom q(0, constant(count), "q" + name);
+  define(sum, {}, first);
+  define(sum, {}, loop.combine(read(sum, {}), read(f, {q})));
+  sum.compute_root();
+  return sum;
+}
+
+}  // namespace
+
+void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int lanes) {
+  const JointLoop loop(b.elements, stage.values, 0);
+  const std::int64_t count = loop.reduced().back();
+  const std::int64_t piece = split > 1 ? count / split / lanes * lanes : 0;
+  const std::string name = loop.name();
+  if (piece == 0) {
+    LaneFold fold(loop, name, {}, no_index, 0, count, lanes, b.vector);
+    fold.compute_root(1, 1);
+    return loop.stage(fold.result(), [](const Index&) { return std::vector<Expr>{}; });
+  }
+  // Whole pieces as the rows of a matrix; what is left over is summed alone.
+  Func pieces("pieces" + name), part("piece_part" + name), mid("piece_mid" + name);
+  const int vector = std::max(1, b.vector * 4 / loop.element_bytes());
+  Var u("u"), p("p");
+  RDom r(0, constant(piece / lanes), "r" + name);
+  const Expr at = p * constant(piece) + r * lanes + u;
+  define(part, {u, p}, loop.initial());
+  Index index(loop.reduced().size() - 1, constant(0));
+  internal_check(index.empty(), "a total in pieces over one axis");
+  index.push_back(at);
+  define(part, {u, p}, loop.step(read(part, {u, p}), {}, index));
+  auto fold = [&](Func f, int n, auto position) {
+    std::vector<State> s;
+    for (int j = 0; j < n; ++j) s.push_back(read(f, {position(j), p}));
+    for (; s.size() > 1; s.resize((s.size() + 1) / 2)) {
+      const std::size_t half = (s.size() + 1) / 2;
+      for (std::size_t j = 0; j + half < s.size(); ++j) s[j] = loop.combine(s[j], s[j + half]);
+    }
+    return s[0];
+  };
+  define(mid, {u, p}, fold(part, lanes / vector, [&](int j) { return u + j * vector; }));
+  define(pieces, {p}, fold(mid, vector, [](int j) { return Expr(j); }));
+  part.bound(u, 0, lanes).compute_at(pieces, p).vectorize(u, vector).unroll(u);
+  part.update().reorder(u, r).vectorize(u, vector).unroll(u);
+  mid.bound(u, 0, vector).compute_at(pieces, p).vectorize(u, vector);
+  pieces.compute_root().parallel(p);
+  State first = loop.initial();
+  if (piece * split < count) {
+    LaneFold rest(loop, name + "rest", {}, no_index, piece * split, count - piece * split, lanes,
+                  b.vector);
+    rest.compute_root(1, 1);
+    first = read(rest.result(), {});
+  }
+  const Func sum = ordered_sum(loop, "total" + name, pieces, split, first);
+  loop.stage(sum, [](const Index&) { return std::vector<Expr>{}; });
+}
+
+void stage_lanes(KernelBuilder& b, const Stage& stage) {
+  const std::size_t rank = b.elements.type(stage.values[0]).rank();
+  const JointLoop loop(b.elements, stage.values, rank);
+  std::vector<Var> outer = make_vars("j", rank);  // innermost first
+  const std::int64_t rows = loop.base()[0];
+  const double ns = estimated_ns(b.kernel.body);
+  const std::int64_t grain = choose_grain(ns, rows);
+  auto kept = [=](const std::vector<Var>& vars) {
+    Index index(vars.rbegin(), vars.rend());
+    index[0] = inside(index[0], rows, grain);
+    return index;
+  };
+  LaneFold fold(loop, loop.name(), outer, kept, 0, loop.reduced().back(), 4 * b.vector, b.vector);
+  fold.compute_root(rows, grain);
+  loop.stage(fold.result(), [](const Index& i) { return reversed(i); });
+}
+
+namespace {
+
+// How many leading kept axes are loops: up to the last axis that is long enough for vectors. The
+// axes after it are few elements, written out.
+std::size_t base_axes(const Extents& kept, int vector) {
+  std::int64_t tail_elements = 1;
+  for (std::size_t a = kept.size(); a-- > 1;) {
+    if (kept[a] >= vector || tail_elements * kept[a] > 8 || kept[a - 1] < vector) return a + 1;
+    tail_elements *= kept[a];
+  }
+  return 1;
+}
+
+}  // namespace
+
+void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
+  std::size_t base = 8;
+  for (ValueId v : stage.values) {
+    base = std::min(base, base_axes(b.elements.extents(v), b.vector));
+  }
+  const JointLoop loop(b.elements, stage.values, base);
+  const std::string name = loop.name();
+  const int vector = std::max(1, b.vector * 4 / loop.element_bytes());
+  const std::int64_t columns = loop.base().back();
+  const Extents& reduced = loop.reduced();
+  const int strip = std::max(vector, c.strip / vector * vector);
+  // The outermost reduced axis is cut into pieces.
+  const std::int64_t rows = reduced.front();
+  const std::int64_t split = c.split == 0 ? rows : std::min(rows, c.split);
+  const std::int64_t pieces = split == 0 ? 1 : (rows + split - 1) / split;
+
+  Func acc("acc" + name), part("strip" + name), all("all" + name);
+  Var x("x"), p("p"), xo("xo"), xi("xi"), task("task");
+  const std::vector<Var> others = make_vars("o", base - 1);  // innermost first
+  std::vector<Halide::Range> ranges;
+  for (std::size_t a = reduced.size(); a-- > 1;) ranges.push_back({0, constant(reduced[a])});
+  ranges.push_back({0, constant(split)});
+  RDom r(ranges, "r" + name);
+  const Expr outer = r[r.dimensions() - 1] + p * constant(split);
+  if (split != 0 && rows % split != 0) r.where(outer < constant(rows));
+  std::vector<Expr> arguments{x};
+  arguments.insert(arguments.end(), others.begin(), others.end());
+  std::vector<Expr> pieced = arguments;
+  pieced.push_back(p);
+  Index kept(others.rbegin(), others.rend());
+  kept.push_back(inside(x, columns, strip));
+  Index index{inside(outer, rows, split == 0 ? 1 : split)};
+  for (int d = r.dimensions() - 1; d-- > 0;) index.push_back(r[d]);
+  define(acc, pieced, loop.initial());
+  define(acc, pieced, loop.step(read(acc, pieced), kept, index));
+  define(part, pieced, read(acc, pieced));
+
+  part.compute_root()
+      .split(x, xo, xi, strip, tail(columns, strip))
+      .vectorize(xi, vector)
+      .unroll(xi);
+  acc.compute_at(part, xo).bound_extent(x, strip);
+  acc.vectorize(x, vector, Halide::TailStrategy::RoundUp).unroll(x);
+  std::vector<Halide::VarOrRVar> order{x};
+  for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
+  acc.update().reorder(order).vectorize(x, vector, Halide::TailStrategy::RoundUp).unroll(x);
+  const std::int64_t strips = (columns + strip - 1) / strip;
+  if (pieces > 1) {
+    part.parallel(p);
+  } else if (c.grain < strips) {
+    part.split(xo, task, xo, constant(c.grain), tail(strips, c.grain)).parallel(task);
+  }
+  RDom q(0, constant(pieces), "q" + name);
+  std::vector<Expr> piece = arguments;
+  piece.push_back(q);
+  define(all, arguments, loop.initial());
+  define(all, arguments, loop.combine(read(all, arguments), read(part, piece)));
+  all.compute_root();
+  if (columns >= vector) {
+    all.vectorize(x, vector, tail(columns, vector));
+    all.update().reorder(x, q).vectorize(x, vector, tail(columns, vector));
+  }
+  loop.stage(all, [](const Index& i) { return reversed(i); });
+}
+
+}  // namespace heddle::halide

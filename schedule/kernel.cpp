@@ -1,0 +1,33 @@
+#include "heddle/schedule/kernel.h"
+
+#include "heddle/graph/text.h"
+#include "heddle/schedule/canonical.h"
+
+namespace heddle {
+
+Dims dense_strides(const Dims& dims) {
+  Dims strides(dims.size());
+  Dim stride = 1;
+  for (std::size_t a = dims.size(); a-- > 0;) {
+    strides[a] = stride;
+    stride = stride * dims[a];
+  }
+  return strides;
+}
+
+Kernel make_kernel(Function body, std::vector<Port> in, std::vector<Port> out, RecipeKind kind,
+                   const Target& target) {
+  Kernel kernel{
+      .body = canonical_body(body), .in = std::move(in), .out = std::move(out), .target = target};
+  kernel.recipe = choose_recipe(kind, kernel.body, target);
+  kernel.stages = place_stages(kernel.body, kernel.recipe);
+  return kernel;
+}
+
+std::string kernel_symbol(const Kernel& kernel) {
+  const std::string text = to_text(kernel);
+  const auto digest = sha256(std::as_bytes(std::span(text)));
+  return "hd_k" + hex(digest).substr(0, 24);
+}
+
+}  // namespace heddle

@@ -1,0 +1,195 @@
+#include "heddle/schedule/loops.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/classify.h"
+
+namespace heddle {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+bool contains(const Extents& list, std::int64_t x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+
+Extents pick(const Extents& extents, const Extents& axes) {
+  Extents result;
+  for (std::int64_t a : axes) result.push_back(extents[static_cast<std::size_t>(a)]);
+  return result;
+}
+
+Extents other_axes(std::size_t rank, const Extents& a, const Extents& b = {}) {
+  Extents result;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto axis = static_cast<std::int64_t>(i);
+    if (!contains(a, axis) && !contains(b, axis)) result.push_back(axis);
+  }
+  return result;
+}
+
+// Rough costs of one result element, vectorised, in nanoseconds.
+constexpr double kCheapNs = 0.06, kCostlyNs = 0.5, kScalarNs = 1.0, kByteNs = 0.08,
+                 kFlopNs = 0.0125;
+
+double node_ns(const Function& body, const Node& node) {
+  const auto results = static_cast<double>(product(kept_extents(body, node)));
+  if (node.op == &op_dot_general) {
+    return 2 * kFlopNs * results * static_cast<double>(product(reduced_extents(body, node)));
+  }
+  if (is_reduction(node)) {
+    return kCheapNs * results * static_cast<double>(product(reduced_extents(body, node)));
+  }
+  switch (node.op->strict.pattern) {
+    case Pattern::elementwise:
+      return results * (is_costly(node) ? kCostlyNs : kCheapNs);
+    case Pattern::gather:
+      return results * kScalarNs;
+    case Pattern::scatter:
+      return kScalarNs * static_cast<double>(element_count(body.type(node.operands[2])));
+    default:
+      return 0;
+  }
+}
+
+bool depends_on(const Function& body, ValueId reader, ValueId source) {
+  std::vector<bool> reached(body.types.size());
+  reached[source.index] = true;
+  for (const Node& node : body.nodes) {
+    bool reads = false;
+    for (ValueId o : node.operands) reads |= reached[o.index];
+    for (ValueId r : node.results) reached[r.index] = reached[r.index] || reads;
+  }
+  return reached[reader.index];
+}
+
+}  // namespace
+
+bool is_reduction(const Node& node) {
+  return node.op->strict.pattern == Pattern::reduce || node.op == &op_dot_general;
+}
+
+std::int64_t product(const Extents& extents) {
+  std::int64_t p = 1;
+  for (std::int64_t e : extents) p *= e;
+  return p;
+}
+
+Extents kept_extents(const Function& body, const Node& node) {
+  return constant_extents(body.type(node.results[0]).dims);
+}
+
+Extents reduced_axes(const Node& node) {
+  if (node.op == &op_dot_general) return node.attributes.as<DotAttributes>().lhs_contract;
+  if (node.op == &op_argmax || node.op == &op_argmin) {
+    return {node.attributes.as<AxisAttributes>().axis};
+  }
+  return node.attributes.as<AxesAttributes>().axes;
+}
+
+Extents reduced_extents(const Function& body, const Node& node) {
+  return pick(constant_extents(body.type(node.operands[0]).dims), reduced_axes(node));
+}
+
+DotShape dot_shape(const Function& body, const Node& node) {
+  const auto d = node.attributes.as<DotAttributes>();
+  const Extents lhs = constant_extents(body.type(node.operands[0]).dims);
+  const Extents rhs = constant_extents(body.type(node.operands[1]).dims);
+  DotShape s;
+  s.lhs_batch = d.lhs_batch, s.lhs_inner = d.lhs_contract;
+  s.rhs_batch = d.rhs_batch, s.rhs_inner = d.rhs_contract;
+  s.lhs_rows = other_axes(lhs.size(), d.lhs_batch, d.lhs_contract);
+  s.rhs_columns = other_axes(rhs.size(), d.rhs_batch, d.rhs_contract);
+  s.batch = pick(lhs, s.lhs_batch), s.rows = pick(lhs, s.lhs_rows);
+  s.inner = pick(lhs, s.lhs_inner), s.columns = pick(rhs, s.rhs_columns);
+  return s;
+}
+
+double estimated_ns(const Function& body) {
+  double compute = 0, bytes = 0;
+  for (const Node& node : body.nodes) compute += node_ns(body, node);
+  for (const Input& in : body.inputs) bytes += static_cast<double>(byte_count(body.type(in.value)));
+  for (const Output& o : body.outputs) bytes += static_cast<double>(byte_count(body.type(o.value)));
+  return std::max(compute, bytes * kByteNs);
+}
+
+std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step) {
+  constexpr double kTaskNs = 50000;
+  const auto tasks = std::min(static_cast<std::int64_t>(total_ns / kTaskNs), units);
+  if (tasks < 2) return units;
+  const std::int64_t grain = (units + tasks - 1) / tasks;
+  return std::min(units, (grain + step - 1) / step * step);
+}
+
+std::optional<std::size_t> row_axes(const Function& body) {
+  std::optional<std::size_t> rows;
+  std::vector<const Node*> sums;
+  for (const Node& node : body.nodes) {
+    if (!is_reduction(node)) continue;
+    if (node.op == &op_dot_general) return std::nullopt;
+    const std::size_t kept = body.type(node.results[0]).rank();
+    const std::int64_t first = reduced_axes(node).empty() ? -1 : reduced_axes(node).front();
+    if (first != static_cast<std::int64_t>(kept)) return std::nullopt;  // not the trailing axes
+    if (rows && *rows != kept) return std::nullopt;
+    rows = kept;
+    sums.push_back(&node);
+  }
+  if (!rows) return std::nullopt;
+  const Extents row = kept_extents(body, *sums[0]);
+  for (const Node* s : sums) {
+    if (kept_extents(body, *s) != row) return std::nullopt;
+  }
+  for (const Output& o : body.outputs) {
+    const Extents e = constant_extents(body.type(o.value).dims);
+    if (e.size() < row.size() || !std::equal(row.begin(), row.end(), e.begin())) {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
+bool fits_columns(const Function& body) {
+  bool any = false;
+  for (const Node& node : body.nodes) {
+    if (!is_reduction(node)) continue;
+    if (node.op == &op_dot_general) return false;
+    any |= body.type(node.results[0]).rank() > 0;
+  }
+  return any;
+}
+
+std::optional<ValueId> main_contraction(const Function& body) {
+  const Node* best = nullptr;
+  double most = 0;
+  for (const Node& node : body.nodes) {
+    if (node.op != &op_dot_general) continue;
+    if (const double ns = node_ns(body, node); best == nullptr || ns > most) {
+      best = &node, most = ns;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  const ValueId dot = best->results[0];
+  const DotShape s = dot_shape(body, *best);
+  if (s.rows.size() != 1 || s.columns.size() != 1 || s.m() < 2 || s.n() < 2 || s.k() < 1) {
+    return std::nullopt;
+  }
+  for (const Output& o : body.outputs) {
+    if (body.type(o.value).dims != body.type(dot).dims) return std::nullopt;
+  }
+  for (const Node& node : body.nodes) {
+    const bool loops = is_reduction(node) || node.op->strict.pattern == Pattern::movement ||
+                       node.op->strict.pattern == Pattern::gather ||
+                       node.op->strict.pattern == Pattern::scatter;
+    if (!loops || &node == best) continue;
+    // A reduction or a movement of the product would read elements of other tiles.
+    for (ValueId o : node.operands) {
+      if (o == dot || depends_on(body, o, dot)) return std::nullopt;
+    }
+  }
+  return dot;
+}
+
+}  // namespace heddle

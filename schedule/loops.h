@@ -1,0 +1,54 @@
+// What the recipes ask of a body: which of its operations loop, over what, and what the work costs.
+#ifndef HEDDLE_SCHEDULE_LOOPS_H_
+#define HEDDLE_SCHEDULE_LOOPS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+/// A reduction or a contraction: its result's extents and the extents it sums over, outermost
+/// first.
+bool is_reduction(const Node& node);
+std::vector<std::int64_t> kept_extents(const Function& body, const Node& node);
+std::vector<std::int64_t> reduced_extents(const Function& body, const Node& node);
+/// Reduced axes of operand 0 (dot_general: of lhs).
+std::vector<std::int64_t> reduced_axes(const Node& node);
+std::int64_t product(const std::vector<std::int64_t>& extents);
+
+/// dot_general with its axes collected: batch, rows (lhs's free axes), columns (rhs's), inner.
+struct DotShape {
+  std::vector<std::int64_t> batch, rows, columns, inner;        ///< extents
+  std::vector<std::int64_t> lhs_batch, lhs_rows, lhs_inner;     ///< axes of lhs
+  std::vector<std::int64_t> rhs_batch, rhs_columns, rhs_inner;  ///< axes of rhs
+  std::int64_t m() const { return product(rows); }
+  std::int64_t n() const { return product(columns); }
+  std::int64_t k() const { return product(inner); }
+  std::int64_t batches() const { return product(batch); }
+};
+DotShape dot_shape(const Function& body, const Node& node);
+
+/// Nanoseconds of the whole body on one thread, roughly: from shapes alone.
+double estimated_ns(const Function& body);
+
+/// Cuts `units` of equal work into tasks of at least 50 us: units per task; `units` (one task) for
+/// small work. The result is a multiple of `step` unless it is `units`.
+std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1);
+
+/// Rows: leading axes [0, kept) of every reduction are the row, its other axes are reduced; outputs
+/// and wide values have the row's axes first. The number of row axes, or nothing when the body is
+/// not of that form.
+std::optional<std::size_t> row_axes(const Function& body);
+/// Columns: every reduction over leading axes of its operand keeps at least one axis. True when
+/// each reduction is of that form, or is a total of such sums.
+bool fits_columns(const Function& body);
+/// The contraction a Contract recipe is about: the one with most work. Nothing when the outputs do
+/// not have its extents, when another reduction reads it, or when it is a matrix times a vector.
+std::optional<ValueId> main_contraction(const Function& body);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_SCHEDULE_LOOPS_H_

@@ -1,0 +1,24 @@
+#include "heddle/schedule/recipe.h"
+
+#include "heddle/schedule/collapse.h"
+#include "heddle/schedule/kernel.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle {
+
+// A body that does not have the form its recipe asks for gets a Map: slower, and right.
+Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target) {
+  const Function collapsed = collapse_axes(body);
+  if (kind == RecipeKind::rows && row_axes(collapsed)) return choose_rows(collapsed, target);
+  if (kind == RecipeKind::columns && fits_columns(collapsed)) {
+    return choose_columns(collapsed, target);
+  }
+  if (kind == RecipeKind::contract && main_contraction(collapsed)) {
+    return choose_contract(collapsed, target);
+  }
+  if (kind == RecipeKind::scatter) return choose_scatter(collapsed, target);
+  return choose_map(collapsed, target);
+}
+
+}  // namespace heddle

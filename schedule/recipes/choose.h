@@ -1,0 +1,20 @@
+// The numbers of each recipe, from the collapsed body and the target.
+#ifndef HEDDLE_SCHEDULE_RECIPES_CHOOSE_H_
+#define HEDDLE_SCHEDULE_RECIPES_CHOOSE_H_
+
+#include "heddle/schedule/kernel.h"
+
+namespace heddle {
+
+Map choose_map(const Function& body, const Target& target);
+/// The body must have row axes.
+Rows choose_rows(const Function& body, const Target& target);
+/// The body must fit columns.
+Columns choose_columns(const Function& body, const Target& target);
+/// The body must have a main contraction.
+Contract choose_contract(const Function& body, const Target& target);
+Scatter choose_scatter(const Function& body, const Target& target);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_SCHEDULE_RECIPES_CHOOSE_H_

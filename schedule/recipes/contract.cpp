@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle {
+namespace {
+
+const Node& node_of(const Function& body, ValueId v) {
+  return body.nodes[definitions(body)[v.index]];
+}
+
+// Register tiles that do not spill: mr * vectors + vectors + 1 registers at most.
+struct TileSize {
+  int mr, vectors;
+};
+TileSize choose_tile(std::int64_t m, std::int64_t n, const Target& target) {
+  const int v = target.vector_floats();
+  if (target.vector_registers() == 32) return v == 16 ? TileSize{8, 2} : TileSize{8, 3};
+  auto padded = [&](int mr, int vectors) {
+    const std::int64_t nr = vectors * v;
+    return (m + mr - 1) / mr * mr * ((n + nr - 1) / nr * nr);
+  };
+  // 4 x 3 vectors needs fewer loads per product, 6 x 2 leaves less of a ragged edge now and then;
+  // few rows want as many panels as possible.
+  if (m <= 64) return {4, 2};
+  if (padded(6, 2) * 103 < padded(4, 3) * 100) return {6, 2};
+  return {4, 3};
+}
+
+bool is_contiguous(const std::vector<std::int64_t>& axes, std::size_t rank) {
+  return axes.size() == 1 && axes[0] + 1 == static_cast<std::int64_t>(rank);
+}
+
+// Whole arrays that the epilogue reads beside the product.
+int streams(const Function& body, ValueId dot) {
+  int count = 0;
+  for (const Input& in : body.inputs) count += body.type(in.value).dims == body.type(dot).dims;
+  return count;
+}
+
+}  // namespace
+
+Contract choose_contract(const Function& body, const Target& target) {
+  const ValueId dot = *main_contraction(body);
+  const Node& node = node_of(body, dot);
+  const DotShape s = dot_shape(body, node);
+  const TileSize tile = choose_tile(s.m(), s.n(), target);
+  Contract c{.mr = tile.mr, .nr = tile.vectors * target.vector_floats()};
+  const std::vector<std::uint32_t> maker = definitions(body);
+  const bool prologue = maker[node.operands[0].index] != kNoNode;
+  const bool in_place = !prologue && is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
+  // An epilogue that streams whole arrays wants to walk along their rows.
+  c.columns_outer = streams(body, dot) < 2 || s.k() > 512;
+  if (c.columns_outer) {
+    c.lhs = in_place ? Pack::none : Pack::whole;
+    c.rhs = Pack::panel;
+  } else {
+    c.lhs = in_place ? Pack::none : Pack::panel;
+    c.rhs = Pack::whole;
+  }
+  const std::int64_t tiles =
+      c.columns_outer ? (s.n() + c.nr - 1) / c.nr : (s.m() + c.mr - 1) / c.mr;
+  c.grain = choose_grain(estimated_ns(body), tiles * s.batches());
+  return c;
+}
+
+}  // namespace heddle

@@ -1,0 +1,23 @@
+#include <algorithm>
+
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle {
+
+Map choose_map(const Function& body, const Target& target) {
+  Map map{.vector = target.vector_floats()};
+  std::int64_t elements = 1;
+  for (const Output& o : body.outputs) {
+    elements = std::max(elements, element_count(body.type(o.value)));
+  }
+  map.grain = choose_grain(estimated_ns(body), elements, map.vector * map.unroll);
+  return map;
+}
+
+Scatter choose_scatter(const Function& body, const Target& target) {
+  const Map map = choose_map(body, target);
+  return {.vector = map.vector, .grain = map.grain};
+}
+
+}  // namespace heddle
