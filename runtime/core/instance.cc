@@ -42,7 +42,7 @@ int read_options(const hd_options* given, hd_options& options, Text& text) {
     for (size_t i = sizeof options; i < given->size; ++i) {
       if (!reinterpret_cast<const uint8_t*>(given)[i]) continue;
       text << "options of " << given->size << " bytes use a field that this runtime ("
-           << sizeof options << " bytes) does not know";
+           << uint64_t{sizeof options} << " bytes) does not know";
       return HD_INVALID;
     }
   }

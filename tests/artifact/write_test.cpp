@@ -1,0 +1,291 @@
+// Exported libraries: C programs that link only them, what they export, that their bytes do not
+// depend on anything.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "artifact/handmade_plan.h"
+#include "heddle/backends/artifact/symbols.h"
+#include "heddle/backends/artifact/writer.h"
+#include "heddle/graph/error.h"
+#include "heddle/runtime/heddle_runtime.h"
+#include "heddle/runtime/runtime.hpp"
+
+namespace heddle::testing {
+namespace {
+
+CheckCase line_check() {
+  // y = 2 x + 1 for x = -1, 0, 1 ... : stored inputs.
+  std::vector<std::byte> x(32), w(4), b(4);
+  std::vector<double> y;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const float v = static_cast<float>(i) - 1;
+    std::memcpy(x.data() + 4 * i, &v, 4);
+    y.push_back(2 * static_cast<double>(v) + 1);
+  }
+  const float two = 2, one = 1;
+  std::memcpy(w.data(), &two, 4);
+  std::memcpy(b.data(), &one, 4);
+  const auto stored = [](std::vector<std::byte> data) {
+    CheckInput in{CheckInput::Kind::stored, DType::f32, data.size() / 4, 0, 1, 0, {}};
+    in.data = std::move(data);
+    return in;
+  };
+  return {
+      "predict", {stored(x), stored(w), stored(b)}, {{DType::f32, 8, 1, 1e-6, 1e-6, y, {}}}, {}};
+}
+
+Cached memory_cache() {
+  static std::map<std::string, std::vector<std::byte>> kept;
+  return [](const std::string& key, const std::function<std::vector<std::byte>()>& make) {
+    auto place = kept.find(key);
+    if (place == kept.end()) place = kept.emplace(key, make()).first;
+    return place->second;
+  };
+}
+
+std::vector<std::filesystem::path> write_line(const std::filesystem::path& folder,
+                                              const std::string& name = "line", float rate = 0.5f) {
+  const Line line = make_line(rate);
+  WriteOptions options;
+  options.name = name;
+  options.folder = folder;
+  options.shared_library = true;
+  options.trees = {"params"};
+  options.checks = {line_check()};
+  options.cached = memory_cache();
+  return write_artifact(std::vector{line.compiled()}, options);
+}
+
+// Compiles a C program in `folder` and returns what it prints.
+std::string run_c(const TemporaryFolder& folder, const std::string& source,
+                  std::vector<std::string> libraries) {
+  write_file(folder / "main.c", std::string_view(source));
+  std::vector<std::string> command = {tool("cc"), "-std=c11", "-Wall", "-Wextra", "-Wpedantic",
+                                      "-Werror",  "-o",       "main",  "main.c"};
+  for (const std::string& library : libraries) command.push_back(library);
+  command.insert(command.end(), {"-lpthread", "-lm"});
+  run_tool(command, folder.path());
+  return run_tool({"./main"}, folder.path());
+}
+
+constexpr char kTrain[] = R"(
+#include <stdio.h>
+#include "line.h"
+int main(void) {
+  line_options options = {0};
+  options.size = sizeof options;
+  options.threads = 2;
+  line_t *line = line_create(&options);
+  if (!line) { printf("%s\n", line_error(NULL)); return 1; }
+  float x[8], t[8], params[LINE_PARAMS_SIZE] = {0}, loss = 0;
+  for (int i = 0; i < 8; ++i) { x[i] = 0.25f * (float)i - 1; t[i] = 3 * x[i] + 1; }
+  for (int i = 0; i < 400; ++i) if (line_step(line, x, t, params, &loss)) { printf("%s\n", line_error(line)); return 1; }
+  printf("%.3f %.3f %d\n", params[LINE_PARAMS_W], params[LINE_PARAMS_B], loss < 1e-6f);
+  printf("%d %s", line_selftest(line, "line.check"), line_error(line));
+  printf("%d %s\n", line_step(line, x, t, params, NULL), line_error(line));
+  printf("%d\n", line_workspace_bytes(2) > line_workspace_bytes(1));
+  line_destroy(line);
+  return 0;
+}
+)";
+
+TEST(Write, CProgramTrainsWithTheStaticLibraryAlone) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  EXPECT_EQ(run_c(folder, kTrain, {"line.a"}),
+            "3.000 1.000 1\n"
+            "0 line.predict: ok, 1 output, largest error 0 ulp, 0 relative\n"
+            "1 line.step: argument 'loss' is null\n"
+            "1\n");
+}
+
+TEST(Write, CProgramTrainsWithTheSharedLibrary) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  EXPECT_EQ(run_c(folder, kTrain, {"./line.so"}).substr(0, 14), "3.000 1.000 1\n");
+}
+
+TEST(Write, LoadsByNameUnderTheProcessOwnCore) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  LoadedArtifact line((folder / "line.so").string());
+  const float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, w = 2, b = 1;
+  float y[8];
+  const int64_t shape[] = {8};
+  const auto tensor = [&](const float* data, std::uint32_t rank) {
+    return hd_tensor{const_cast<float*>(data), shape, nullptr, HD_F32, rank, 0};
+  };
+  const hd_tensor tensors[] = {tensor(x, 1), tensor(&w, 0), tensor(&b, 0), tensor(y, 1)};
+  line.instance().run("predict", tensors);
+  EXPECT_EQ(y[7], 15);
+  EXPECT_THROW(line.instance().run("no_such", tensors), StatusError);
+  EXPECT_EQ(line.instance().selftest((folder / "line.check").string()),
+            "line.predict: ok, 1 output, largest error 0 ulp, 0 relative\n");
+
+  heddle_program* program = nullptr;
+  ASSERT_EQ(heddle_open((folder / "line.so").c_str(), nullptr, &program), HD_OK)
+      << heddle_error(nullptr);
+  EXPECT_EQ(heddle_run(program, "predict", tensors, 4), HD_OK);
+  EXPECT_EQ(heddle_run(program, "forward", tensors, 4), HD_INVALID);
+  EXPECT_STREQ(heddle_error(program), "line: there is no function 'forward'");
+  EXPECT_EQ(heddle_run(program, "predict", tensors, 3), HD_INVALID);
+  EXPECT_STREQ(heddle_error(program), "line.predict: takes 4 tensors, got 3");
+  heddle_close(program);
+}
+
+TEST(Write, DamagedLibrariesAreRefused) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  const std::vector<std::byte> whole = read_file(folder / "line.so");
+  const std::string path = (folder / "cut.so").string();
+  heddle_program* program = nullptr;
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += whole.size() / 29) {
+    write_file(path, std::span(whole).first(bytes));
+    EXPECT_EQ(heddle_open(path.c_str(), nullptr, &program), HD_BAD_FILE) << bytes;
+    EXPECT_EQ(std::string(heddle_error(nullptr)).find(path), 0u) << heddle_error(nullptr);
+  }
+  EXPECT_EQ(heddle_open((folder / "line.h").c_str(), nullptr, &program), HD_BAD_FILE);
+  EXPECT_EQ(heddle_open((folder / "none.so").c_str(), nullptr, &program), HD_BAD_FILE);
+  EXPECT_EQ(heddle_open(nullptr, nullptr, &program), HD_INVALID);
+  EXPECT_EQ(program, nullptr);
+}
+
+// K4
+TEST(Write, TwoArtifactsInOneProgramShareNothing) {
+  const TemporaryFolder folder;
+  write_line(folder.path(), "line", 0.5f);
+  write_line(folder.path(), "slow", 0.001f);
+  const std::string printed = run_c(folder, R"(
+#include <stdio.h>
+#include "line.h"
+#include "slow.h"
+int main(void) {
+  line_options lo = {.size = sizeof lo, .threads = 2};
+  slow_options so = {.size = sizeof so, .threads = 1};
+  line_t *line = line_create(&lo);
+  slow_t *slow = slow_create(&so);
+  float x[8], t[8], a[2] = {0}, b[2] = {0}, loss;
+  for (int i = 0; i < 8; ++i) { x[i] = 0.25f * (float)i - 1; t[i] = 3 * x[i] + 1; }
+  for (int i = 0; i < 100; ++i) { line_step(line, x, t, a, &loss); slow_step(slow, x, t, b, &loss); }
+  printf("%d %d %.1f %d\n", line_threads(line), slow_threads(slow), a[0], b[0] < 1);
+  slow_destroy(slow);
+  line_step(line, x, t, a, &loss);
+  line_destroy(line);
+  return 0;
+}
+)",
+                                    {"line.a", "slow.a"});
+  EXPECT_EQ(printed, "2 1 3.0 1\n");
+  std::vector<std::string> line = defined_symbols("line.a", folder.path()),
+                           slow = defined_symbols("slow.a", folder.path());
+  std::vector<std::string> shared;
+  std::set_intersection(line.begin(), line.end(), slow.begin(), slow.end(),
+                        std::back_inserter(shared));
+  EXPECT_EQ(shared, std::vector<std::string>());
+}
+
+TEST(Write, SharedLibraryExportsItsFunctionsAndTheTables) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  const std::string printed =
+      run_tool({tool("nm"), "-D", "--defined-only", "-P", "line.so"}, folder.path());
+  std::vector<std::string> names;
+  std::istringstream lines(printed);
+  for (std::string line; std::getline(lines, line);)
+    names.push_back(line.substr(0, line.find(' ')));
+  const std::vector<std::string> expected = {"hd_artifact", "line_create",  "line_destroy",
+                                             "line_error",  "line_predict", "line_selftest",
+                                             "line_step",   "line_threads", "line_workspace_bytes"};
+  EXPECT_EQ(names, expected);
+  EXPECT_LT(std::filesystem::file_size(folder / "line.so"), 100u << 10);
+  EXPECT_EQ(run_tool({tool("nm"), "-D", "-u", "line.so"}, folder.path()).find("_Zn"),
+            std::string::npos)
+      << "no C++ library";
+}
+
+TEST(Write, HeaderIsCAndCxxAndSaysTheShapes) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  write_file(
+      folder / "a.cpp",
+      std::string_view("#include \"line.h\"\nint main() { return LINE_PARAMS_SIZE - 2; }\n"));
+  run_tool({tool("c++"), "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "a.cpp"},
+           folder.path());
+  const std::vector<std::byte> bytes = read_file(folder / "line.h");
+  const std::string header(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_NE(header.find("int line_step(line_t *instance, const float *x, const float *t, float "
+                        "*params, float *loss);"),
+            std::string::npos)
+      << header;
+  EXPECT_NE(
+      header.find(
+          "int line_predict(line_t *instance, const float *x, const float *params, float *y);"),
+      std::string::npos);
+  EXPECT_NE(header.find("   x: f32[8]\n"), std::string::npos);
+  EXPECT_NE(header.find("LINE_PARAMS_B = 1, /* f32[] */"), std::string::npos) << header;
+}
+
+std::vector<std::vector<std::byte>> contents(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::vector<std::byte>> all;
+  for (const std::filesystem::path& file : files) all.push_back(read_file(file));
+  return all;
+}
+
+TEST(Write, BytesDependOnNeitherFolderNorLocaleNorTime) {
+  const TemporaryFolder here, there;
+  const std::vector<std::vector<std::byte>> first = contents(write_line(here / "a"));
+  ASSERT_EQ(first.size(), 5u);
+  setenv("LANG", "tr_TR.UTF-8", 1);
+  setenv("LC_ALL", "tr_TR.UTF-8", 1);
+  sleep(1);
+  EXPECT_EQ(contents(write_line(there / "quite/another/place")), first);
+  unsetenv("LC_ALL");
+  setenv("LANG", "C", 1);
+}
+
+TEST(Write, LeavesOnlyItsFiles) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"line.a", "line.check", "line.h", "line.json", "line.so"}));
+}
+
+TEST(Write, NamesThatCannotBeCAreRefused) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(write_line(folder.path(), "my-model"), ValueError);
+  EXPECT_THROW(write_line(folder.path(), "1st"), ValueError);
+  EXPECT_THROW(write_line(folder.path(), "int"), ValueError);
+  Line line = make_line();
+  line.plan.functions[0].name = "create";
+  WriteOptions options;
+  options.name = "line";
+  options.folder = folder.path();
+  EXPECT_THROW(write_artifact(std::vector{line.compiled()}, options), ValueError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Write, FolderThatCannotBeMadeIsAnError) {
+  EXPECT_THROW(write_line("/proc/no/such/place"), RuntimeError);
+}
+
+TEST(Write, MissingToolIsNamed) {
+  setenv("HEDDLE_NM", "no-such-nm", 1);
+  const TemporaryFolder folder;
+  try {
+    write_line(folder.path());
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_NE(std::string(error.what()).find("no-such-nm"), std::string::npos) << error.what();
+  }
+  unsetenv("HEDDLE_NM");
+}
+
+}  // namespace
+}  // namespace heddle::testing
