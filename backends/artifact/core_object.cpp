@@ -58,7 +58,7 @@ std::vector<std::byte> compile(const std::string& triple, std::string_view sourc
 
 std::string key_of(const std::string& triple, std::string_view source) {
   const std::vector<std::string> command = compile_command(triple);
-  const std::string version = run_tool({command[0], "--version"}, "/");
+  static const std::string version = run_tool({command[0], "--version"}, "/");
   const std::string text =
       absl::StrCat(absl::StrJoin(command, "\n"), "\n", version, "\n", std::string(source));
   unsigned char digest[SHA256_DIGEST_LENGTH];

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -42,13 +41,23 @@ std::string signature_text(const FunctionPlan& f) {
                       absl::StrJoin(f.outputs, "  ", text));
 }
 
+// "params" of "params.w1"; empty for a tensor that is an argument by itself.
+std::string tree_of(const TensorDescription& t) {
+  const std::size_t dot = t.name.find('.');
+  return dot == std::string::npos ? "" : t.name.substr(0, dot);
+}
+
 class ArgumentAssigner {
  public:
-  ArgumentAssigner(SignatureDescription& signature, const TreeRoots& roots)
-      : signature_(signature), roots_(roots) {}
+  explicit ArgumentAssigner(SignatureDescription& signature) : signature_(signature) {}
 
   void assign() {
-    for (TensorDescription& t : signature_.inputs) place(t, HD_IN);
+    for (TensorDescription& t : signature_.inputs) {
+      if (tree_of(t).empty()) place(t, HD_IN);
+    }
+    for (TensorDescription& t : signature_.inputs) {
+      if (!tree_of(t).empty()) place(t, HD_IN);
+    }
     for (TensorDescription& t : signature_.outputs) {
       if (t.shares < 0) {
         place(t, HD_OUT);
@@ -64,17 +73,14 @@ class ArgumentAssigner {
  private:
   // The argument of a tensor and its place in it, at the end of its tree.
   void place(TensorDescription& t, std::uint32_t access) {
-    const auto root = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& r) {
-      return absl::StartsWith(t.name, r + ".");
-    });
-    const std::string name = root == roots_.end() ? t.name : *root;
-    const std::pair key(name, access);
-    const auto known = root == roots_.end() ? trees_.end() : trees_.find(key);
-    t.argument = known == trees_.end() ? static_cast<std::uint32_t>(signature_.arguments.size())
-                                       : known->second;
-    if (known == trees_.end()) {
-      signature_.arguments.push_back({name, 0, access, 1});
-      if (root != roots_.end()) trees_.emplace(key, t.argument);
+    const std::string tree = tree_of(t);
+    const auto known = trees_.find(std::pair(tree, access));
+    if (!tree.empty() && known != trees_.end()) {
+      t.argument = known->second;
+    } else {
+      t.argument = static_cast<std::uint32_t>(signature_.arguments.size());
+      signature_.arguments.push_back({tree.empty() ? t.name : tree, 0, access, 1});
+      trees_.emplace(std::pair(tree, access), t.argument);
     }
     ArgumentDescription& argument = signature_.arguments[t.argument];
     const std::uint32_t alignment = static_cast<std::uint32_t>(size_of(t.dtype));
@@ -84,7 +90,6 @@ class ArgumentAssigner {
   }
 
   SignatureDescription& signature_;
-  const TreeRoots& roots_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> trees_;
 };
 
@@ -99,14 +104,14 @@ void assign_prepared(SignatureDescription& signature) {
   signature.arguments = {{"prepared", end, HD_OUT, HD_ALIGNMENT}};
 }
 
-SignatureDescription describe_signature(const FunctionPlan& f, const TreeRoots& roots) {
+SignatureDescription describe_signature(const FunctionPlan& f) {
   SignatureDescription signature{f.name, signature_text(f), {}, {}, {}};
   for (const Argument& a : f.inputs) signature.inputs.push_back(describe_tensor(a));
   for (const Argument& a : f.outputs) signature.outputs.push_back(describe_tensor(a));
   if (f.name == kPrepare) {
     assign_prepared(signature);
   } else {
-    ArgumentAssigner(signature, roots).assign();
+    ArgumentAssigner(signature).assign();
   }
   return signature;
 }
@@ -208,15 +213,14 @@ std::vector<KernelDescription> describe_kernels(const CompiledPlan& compiled) {
 
 }  // namespace
 
-ArtifactDescription describe(std::string name, std::span<const CompiledPlan> plans,
-                             const TreeRoots& roots) {
+ArtifactDescription describe(std::string name, std::span<const CompiledPlan> plans) {
   internal_check(!plans.empty(), "an artifact without a plan");
   ArtifactDescription out;
   out.name = std::move(name);
   const std::vector<FunctionPlan>& functions = plans[0].plan->functions;
   for (const FunctionPlan& f : functions) {
     if (f.name == kPrepare) out.prepare = static_cast<int>(out.signatures.size());
-    out.signatures.push_back(describe_signature(f, roots));
+    out.signatures.push_back(describe_signature(f));
   }
   for (const CompiledPlan& compiled : plans) {
     const Plan& plan = *compiled.plan;

@@ -20,17 +20,16 @@ struct CompiledPlan {
   std::span<const KernelObject> objects;
 };
 
-/// A tree is one C argument: all tensors of a function whose names begin with "<root>." lie one
-/// behind the other in it, in the order of the signature, each aligned to its element. An output
-/// that shares no input makes a tree of its own.
-using TreeRoots = std::vector<std::string>;
-
-/// The tables' description; plans best first, all with the same functions. Function "@prepare"
-/// fills the prepared block: its outputs lie there one behind the other, each at a multiple of 64.
-/// Kernels' `run` is null: see bind_kernels. NotImplementedError for symbolic extents;
-/// InternalError when plans and objects do not fit.
-ArtifactDescription describe(std::string name, std::span<const CompiledPlan> plans,
-                             const TreeRoots& roots = {});
+/// The tables' description; plans best first, all with the same functions. Kernels' `run` is null:
+/// see bind_kernels.
+///
+/// C arguments: inputs in order, then trees, then outputs that share no input. A tree is all
+/// tensors of a function whose names begin with the same word before a dot ("params.w1",
+/// "params.w2"): one argument, in which they lie one behind the other in the order of the
+/// signature, each aligned to its element. Function "@prepare" fills the prepared block: its
+/// outputs lie there one behind the other, each at a multiple of 64. NotImplementedError for
+/// symbolic extents; InternalError when plans and objects do not fit.
+ArtifactDescription describe(std::string name, std::span<const CompiledPlan> plans);
 
 /// Sets every kernel's entry by its symbol; CompileError names one that is not found.
 void bind_kernels(ArtifactDescription& description,

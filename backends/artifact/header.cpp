@@ -168,7 +168,7 @@ std::string function_text(const std::string& name, const SignatureDescription& s
   return text;
 }
 
-// The enum of one tree: "MLP_PARAMS_W1 = 0, ..., MLP_PARAMS_SIZE = 9610".
+// The enum of one tree: "mlp_params_w1 = 0, ..., mlp_params_count = 9610".
 std::string tree_text(const std::string& name, const SignatureDescription& s, std::uint32_t i) {
   const ArgumentDescription& a = s.arguments[i];
   const bool mixed = pointee_type(s, i) == "void";
@@ -178,16 +178,16 @@ std::string tree_text(const std::string& name, const SignatureDescription& s, st
     throw NotImplementedError(
         {.message = absl::StrCat("tree '", a.name, "' is too large for offsets in an enum")});
   }
-  std::string text = absl::StrCat(
-      "\n/* Where the tensors of ", a.name, " lie, in ",
-      mixed ? "bytes" : absl::StrCat("elements (", std::string(pointee_type(s, i)), ")"),
-      " from its pointer. */\nenum {\n");
+  const std::string units =
+      mixed ? "bytes" : absl::StrCat("elements (", std::string(pointee_type(s, i)), ")");
+  std::string text = absl::StrCat("\n/* Where the tensors of ", a.name, " lie, in ", units,
+                                  " from its pointer. */\nenum {\n");
   for (const TensorDescription* t : tensors) {
-    absl::StrAppend(&text, "  ", c_constant(name), "_", c_constant(t->name), " = ",
-                    t->offset / unit, ", /* ", type_text(*t), " */\n");
+    absl::StrAppend(&text, "  ", name, "_", c_name(t->name), " = ", t->offset / unit, ", /* ",
+                    type_text(*t), " */\n");
   }
-  absl::StrAppend(&text, "  ", c_constant(name), "_", c_constant(a.name),
-                  "_SIZE = ", a.bytes / unit, "\n};\n");
+  absl::StrAppend(&text, "  ", name, "_", c_name(a.name), mixed ? "_bytes" : "_count", " = ",
+                  a.bytes / unit, " /* all of it */\n};\n");
   return text;
 }
 

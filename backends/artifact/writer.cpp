@@ -26,7 +26,7 @@ class Writer {
       : options_(options),
         plans_(plans),
         triple_(plans[0].plan->target.triple),
-        description_(describe(options.name, plans, options.trees)) {
+        description_(describe(options.name, plans)) {
     bind_kernels(description_,
                  [](const std::string&) { return reinterpret_cast<void*>(&placeholder); });
     header_ = header_text(description_);

@@ -19,7 +19,6 @@ struct WriteOptions {
   std::filesystem::path folder;   ///< made when it is not there
   bool static_library = true;     ///< name.a; `cc main.c name.a -lpthread -lm` is all
   bool shared_library = false;    ///< name.so; exports hd_artifact and name_*
-  TreeRoots trees;                ///< see describe.h
   std::vector<CheckCase> checks;  ///< name.check; none: no file
   Cached cached;                  ///< keeps the compiled core; empty: compiled each time
 };

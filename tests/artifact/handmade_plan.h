@@ -48,7 +48,9 @@ inline Type f32(std::vector<std::int64_t> dims) {
 }
 
 inline Buffer buffer(Space space, std::uint32_t index, const Type& type, std::int64_t offset = 0) {
-  return {space, index, offset, type, dense_strides(type.dims)};
+  Dims strides(type.dims.size(), 1);
+  for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * type.dims[i];
+  return {space, index, offset, type, strides};
 }
 
 inline Step kernel_step(std::uint32_t kernel, std::vector<std::uint32_t> buffers,

@@ -20,15 +20,15 @@ TEST(Load, KernelsRunInThisProcess) {
     hd_options options = default_options();
     options.threads = threads;
     Instance instance(tables.artifact(), &options);
-    float x[8], t[8], w = 0, b = 0, loss = 0;
+    float x[8], t[8], params[2] = {0, 0}, loss = 0;
     for (int i = 0; i < 8; ++i) {
       x[i] = 0.25f * static_cast<float>(i) - 1;
       t[i] = 3 * x[i] + 1;
     }
-    void* const arguments[] = {x, t, &w, &b, &loss};
+    void* const arguments[] = {x, t, params, &loss};
     for (int i = 0; i < 400; ++i) instance.run(1, arguments);
-    EXPECT_NEAR(w, 3, 1e-3);
-    EXPECT_NEAR(b, 1, 1e-3);
+    EXPECT_NEAR(params[0], 3, 1e-3);
+    EXPECT_NEAR(params[1], 1, 1e-3);
     EXPECT_LT(loss, 1e-6f);
   }
 }
