@@ -26,8 +26,8 @@ enum class NodeClass : std::uint8_t {
 /// view) is `inlined` instead.
 std::vector<NodeClass> classify(const Function& function);
 
-/// Short sums are written out where they are read.
-inline constexpr std::int64_t kInlineReduction = 8;
+/// Short reductions (coordinates, a few channels) are written out where they are read.
+inline constexpr std::int64_t kInlineReduction = 4;
 /// Larger constants are buffers.
 inline constexpr std::int64_t kInlineConstant = 16;
 

@@ -217,7 +217,7 @@ class Grouper {
     for (std::uint32_t n : a.nodes) {
       for (const Source& s : graph_.sources(f_.nodes[n])) mine.push_back(s);
     }
-    return a.kept.empty() || shares_source(b, mine);
+    return a.kept.empty() || mine.empty() || shares_source(b, mine);
   }
 
   const Function& f_;
