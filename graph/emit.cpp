@@ -153,6 +153,9 @@ ValueId reduce_prod(Builder& b, ValueId x, Axes axes) {
 ValueId reduce_max(Builder& b, ValueId x, Axes axes) {
   return reduce(b, op_reduce_max, x, std::move(axes));
 }
+ValueId reduce_any(Builder& b, ValueId x, Axes axes) {
+  return reduce(b, op_reduce_any, x, std::move(axes));
+}
 ValueId reduce_all(Builder& b, ValueId x, Axes axes) {
   return reduce(b, op_reduce_all, x, std::move(axes));
 }

@@ -86,6 +86,7 @@ ValueId scatter(Builder& b, ValueId x, ValueId indices, ValueId updates,
 ValueId reduce_sum(Builder& b, ValueId x, Axes axes);
 ValueId reduce_prod(Builder& b, ValueId x, Axes axes);
 ValueId reduce_max(Builder& b, ValueId x, Axes axes);
+ValueId reduce_any(Builder& b, ValueId x, Axes axes);
 ValueId reduce_all(Builder& b, ValueId x, Axes axes);
 
 ValueId dot_general(Builder& b, ValueId x, ValueId y, const DotAttributes& attributes);

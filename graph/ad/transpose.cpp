@@ -1,6 +1,7 @@
 #include "heddle/graph/ad/rules.h"
 #include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/operation.h"
+#include "heddle/graph/ops/cotangent.h"
 
 namespace heddle {
 
@@ -49,10 +50,10 @@ class Transposer {
   }
 
  private:
-  // Fan-in is an explicit addition.
+  // Fan-in is an explicit addition (under a mask that both flows have, see cotangent.h).
   void accumulate(ValueId v, ValueId flow) {
     MaybeValue& total = cotangents_[v.index];
-    total = total ? build_.emit(op_add, {*total, flow}) : flow;
+    total = total ? ops::sum_of_cotangents(build_, *total, flow) : flow;
   }
 
   void node(const Node& n) {

@@ -431,9 +431,11 @@ MaybeValues div_linearize(RuleContext& c, Tangents t) {
 }
 MaybeValues div_transpose(TransposeContext& c, std::span<const MaybeValue> ct) {
   const ValueId divisor = c.residual(1);
-  return {through_masks(c.build, *ct[0],
-                        [&](ValueId inner) { return emit::div(c.build, inner, divisor); }),
-          std::nullopt};
+  const auto divided = [&](ValueId inner) { return emit::div(c.build, inner, divisor); };
+  if (const auto m = masked_sum(c.build, *ct[0])) {
+    return {mask(c.build, {m->predicate, divided(m->inner), m->holds}), std::nullopt};
+  }
+  return {through_masks(c.build, *ct[0], divided), std::nullopt};
 }
 
 // rem(x, y) = x - trunc(x/y) y.

@@ -126,9 +126,7 @@ DtypePlan plan_number(Bound call) {
   return plan_in(call, compute);
 }
 
-DtypePlan plan_floating(Bound call) {
-  return plan_in(call, floating(common(call)));
-}
+DtypePlan plan_floating(Bound call) { return plan_in(call, floating(common(call))); }
 
 DtypePlan plan_floats_only(Bound call) {
   check_tensors(call, kFloat);
