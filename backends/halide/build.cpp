@@ -54,7 +54,7 @@ Kernel prepared(const Kernel& kernel) {
 
 Halide::Target halide_target(const Target& target, bool checked) {
   const std::string wanted =
-      checked ? "-user_context" : "-no_runtime-no_asserts-no_bounds_query-user_context";
+      checked ? "-no_runtime-user_context" : "-no_runtime-no_asserts-no_bounds_query-user_context";
   return Halide::Target(to_text(target) + wanted);
 }
 
@@ -75,6 +75,7 @@ Halide::Module in_port_order(const Halide::Module& module, const KernelBuilder& 
     for (std::size_t port : g.ports) position[port] = next++;
   }
   Halide::Module result(module.name(), module.target());
+  result.set_any_strict_float(module.any_strict_float());  // else LLVM may reorder strict sums
   for (Halide::Internal::LoweredFunc f : module.functions()) {
     if (f.name == name) {
       const std::size_t first = f.args.size() - position.size();
