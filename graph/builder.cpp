@@ -12,9 +12,9 @@ std::vector<Type> infer(const Operation& op, std::span<const Type> operands,
   try {
     return op.strict.infer({op, operands, attributes, literal, callees});
   } catch (const Error& e) {
-    if (e.detail().where != Location{} || where == Location{}) throw;
     ErrorDetail detail = e.detail();
-    detail.where = where;
+    if (detail.operation.empty()) detail.operation = std::string(op.name);
+    if (detail.where == Location{}) detail.where = where;
     if (dynamic_cast<const TypeError*>(&e)) throw TypeError(detail);
     if (dynamic_cast<const ValueError*>(&e)) throw ValueError(detail);
     if (dynamic_cast<const NotImplementedError*>(&e)) throw NotImplementedError(detail);

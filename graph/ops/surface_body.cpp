@@ -1,5 +1,6 @@
 // Bodies: the strict micro-program of one call (steps 15 to 17).
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -155,14 +156,17 @@ Function body_pow(Bound call, const DtypePlan& plan) {
   if (!small || !std::holds_alternative<Tensor>(call.operands[0])) {
     return body_elementwise(call, plan);
   }
-  Body body(call, plan);
-  ValueId square = body.values[0];
+  Builder b(call.op->name);
+  b.set_location(call.where);
+  const ValueId x = b.input(operand_name(call, 0), call.tensor(0).type());
+  ValueId square = emit::convert(b, x, plan.compute);
   MaybeValue product;
   for (auto n = static_cast<int>(exponent); n != 0; n /= 2) {
-    if (n % 2) product = product ? emit::mul(body.b, *product, square) : square;
-    if (n > 1) square = emit::mul(body.b, square, square);
+    if (n % 2) product = product ? emit::mul(b, *product, square) : square;
+    if (n > 1) square = emit::mul(b, square, square);
   }
-  return body.result(product ? *product : emit::fill_like(body.b, 1, square));
+  b.output("result", product ? *product : emit::fill_like(b, 1, square));
+  return b.finish();
 }
 
 Function body_reduce(Bound call, const DtypePlan& plan) {

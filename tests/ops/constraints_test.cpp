@@ -1,0 +1,244 @@
+// Every constraint a record states (C1, C2 ...), broken once: the error's class and words.
+#include <set>
+
+#include "ops/support.h"
+
+namespace heddle::ops_test {
+namespace {
+
+struct Broken {
+  const Operation* op;
+  const char* constraint;  ///< "C1"
+  std::vector<Type> operands;
+  Attributes attributes;
+  bool type_error;    ///< else a ValueError
+  const char* words;  ///< in the message
+};
+
+Type t(DType dtype, Dims dims = {}) { return {dtype, std::move(dims)}; }
+Type f(Dims dims) { return t(DType::f32, std::move(dims)); }
+Attributes axes(std::vector<std::int64_t> a) {
+  return Attributes::of(AxesAttributes{std::move(a)});
+}
+Attributes axis(std::int64_t a) { return Attributes::of(AxisAttributes{a}); }
+
+std::vector<Broken> by_hand() {
+  const Attributes lt = Attributes::of(CompareAttributes{"lt"});
+  const auto broadcast = [](Dims d, std::vector<std::int64_t> a) {
+    return Attributes::of(BroadcastAttributes{std::move(d), std::move(a)});
+  };
+  const auto slice = [](std::int64_t s, std::int64_t l, std::int64_t stride) {
+    return Attributes::of(SliceAttributes{{s}, {l}, {stride}});
+  };
+  const auto pad = [](std::int64_t low, std::int64_t high, std::int64_t interior) {
+    return Attributes::of(PadAttributes{{low}, {high}, {interior}});
+  };
+  const auto gather = [](std::int64_t a, const char* mode) {
+    return Attributes::of(GatherAttributes{a, mode});
+  };
+  const auto reshape = [](Dims d) { return Attributes::of(ReshapeAttributes{std::move(d)}); };
+  const auto permute = [](std::vector<std::int64_t> p) {
+    return Attributes::of(TransposeAttributes{std::move(p)});
+  };
+  const Type idx = t(DType::i32, {2}), pred = t(DType::boolean, {2});
+  const Attributes nn = Attributes::of(DotAttributes{{}, {}, {1}, {0}});
+  std::vector<Broken> all = {
+      {&op_compare, "C1", {f({2}), t(DType::i32, {2})}, lt, true, "differ in dtype"},
+      {&op_compare, "C2", {f({2}), f({3})}, lt, false, "differ in shape"},
+      {&op_compare,
+       "C3",
+       {f({2}), f({2})},
+       Attributes::of(CompareAttributes{"less"}),
+       false,
+       "unknown direction"},
+      {&op_select, "C1", {f({2}), f({2}), f({2})}, {}, true, "needed bool"},
+      {&op_select, "C2", {pred, f({2}), idx}, {}, true, "differ in dtype"},
+      {&op_select, "C3", {pred, f({3}), f({3})}, {}, false, "differ in shape"},
+      {&op_clamp, "C1", {pred, pred, pred}, {}, true, "unsupported dtype"},
+      {&op_clamp, "C2", {f({2}), f({2}), f({3})}, {}, false, "differ in shape"},
+      {&op_iota,
+       "C1",
+       {},
+       Attributes::of(IotaAttributes{DType::i32, {3}, 1}),
+       false,
+       "axis out of range"},
+      {&op_iota,
+       "C2",
+       {},
+       Attributes::of(IotaAttributes{DType::boolean, {3}, 0}),
+       true,
+       "unsupported dtype"},
+      {&op_constant, "C1", {}, {}, true, "needs its value"},
+      {&op_broadcast_in_dim, "C1", {f({2})}, broadcast({2, 3}, {}), false, "one entry per axis"},
+      {&op_broadcast_in_dim, "C2", {f({2, 3})}, broadcast({3, 2}, {1, 0}), false, "ascending"},
+      {&op_broadcast_in_dim, "C3", {f({2})}, broadcast({4}, {0}), false, "cannot stretch"},
+      {&op_reshape, "C1", {f({2})}, reshape({-2}), false, "negative extent"},
+      {&op_reshape, "C2", {f({2, 3})}, reshape({5}), false, "keeps the number of elements"},
+      {&op_transpose, "C1", {f({2, 3})}, permute({0}), false, "one entry per axis"},
+      {&op_transpose, "C2", {f({2, 3})}, permute({0, 0}), false, "every axis once"},
+      {&op_slice, "C1", {f({2, 3})}, slice(0, 1, 1), false, "one entry per axis"},
+      {&op_slice, "C2", {f({3})}, slice(1, 4, 1), false, "no such range"},
+      {&op_slice, "C3", {f({3})}, slice(0, 3, 0), false, "at least 1"},
+      {&op_pad, "C1", {f({3}), t(DType::i32)}, pad(0, 1, 0), true, "differ in dtype"},
+      {&op_pad, "C2", {f({3}), f({1})}, pad(0, 1, 0), false, "scalar"},
+      {&op_pad, "C3", {f({3, 3}), f({})}, pad(0, 1, 0), false, "one entry per axis"},
+      {&op_pad, "C4", {f({3}), f({})}, pad(0, 1, -1), false, "at least 0"},
+      {&op_pad, "C5", {f({3}), f({})}, pad(-2, -2, 0), false, "cut by more"},
+      {&op_concatenate, "C1", {}, axis(0), true, "wrong number of operands"},
+      {&op_concatenate, "C2", {f({2}), f({3})}, axis(1), false, "axis out of range"},
+      {&op_concatenate, "C3", {f({2}), idx}, axis(0), true, "differ in dtype"},
+      {&op_concatenate, "C4", {f({2, 2}), f({2, 3})}, axis(0), false, "differ in shape"},
+      {&op_reverse, "C1", {f({2, 2})}, axes({1, 1}), false, "ascending"},
+      {&op_gather, "C1", {f({2}), f({2})}, gather(0, "clip"), true, "needed i32"},
+      {&op_gather, "C2", {f({2}), idx}, gather(1, "clip"), false, "axis out of range"},
+      {&op_gather, "C3", {f({2}), idx}, gather(0, "wrap"), false, "unknown mode"},
+      {&op_scatter, "C1", {pred, idx, pred}, gather(0, "clip"), true, "unsupported dtype"},
+      {&op_scatter, "C2", {f({2}), f({2}), f({2})}, gather(0, "clip"), true, "needed i32"},
+      {&op_scatter, "C3", {f({2}), idx, idx}, gather(0, "clip"), true, "differ in dtype"},
+      {&op_scatter, "C4", {f({2}), idx, f({3})}, gather(0, "clip"), false, "another shape"},
+      {&op_scatter, "C5", {f({2}), idx, f({2})}, gather(-1, "clip"), false, "axis out of range"},
+      {&op_scatter, "C6", {f({2}), idx, f({2})}, gather(0, "add"), false, "unknown mode"},
+      {&op_dot_general, "C1", {f({2, 3}), t(DType::i32, {3, 2})}, nn, true, "differ in dtype"},
+      {&op_dot_general,
+       "C2",
+       {f({2, 3}), f({3, 2})},
+       Attributes::of(DotAttributes{{1}, {0}, {1}, {0}}),
+       false,
+       "named twice"},
+      {&op_dot_general, "C3", {f({2, 3}), f({4, 2})}, nn, false, "contract extents differ"},
+      {&op_matmul, "C1", {f({2, 3}), t(DType::i32, {3, 2})}, {}, true, "differ in dtype"},
+      {&op_matmul, "C2", {f({3}), f({3, 2})}, {}, false, "rank 2"},
+      {&op_matmul, "C3", {f({2, 3}), f({4, 2})}, {}, false, "K is 3 from x and 4 from y"},
+      {&op_matmul, "C4", {f({2, 2, 3}), f({3, 3, 2})}, {}, false, "batch extents differ"},
+      {&op_relu, "C1", {pred}, {}, true, "unsupported dtype"},
+      {&op_gelu, "C1", {idx}, Attributes::of(GeluAttributes{}), true, "unsupported dtype"},
+      {&op_layer_norm,
+       "C1",
+       {idx, idx, idx},
+       Attributes::of(LayerNormAttributes{}),
+       true,
+       "unsupported dtype"},
+      {&op_layer_norm,
+       "C2",
+       {f({}), f({}), f({})},
+       Attributes::of(LayerNormAttributes{}),
+       false,
+       "no last axis"},
+      {&op_layer_norm,
+       "C3",
+       {f({2, 3}), f({2}), f({3})},
+       Attributes::of(LayerNormAttributes{}),
+       false,
+       "vectors of the last extent"},
+      {&op_layer_norm,
+       "C4",
+       {f({3}), f({3}), f({3})},
+       Attributes::of(LayerNormAttributes{-1.0}),
+       false,
+       "epsilon"},
+      {&op_mean, "C1", {idx}, axes({0}), true, "unsupported dtype"},
+      {&op_mean, "C2", {f({2})}, axes({1}), false, "axis out of range"},
+      {&op_cross_entropy, "C1", {t(DType::i32, {2, 3}), idx}, {}, true, "unsupported dtype"},
+      {&op_cross_entropy, "C2", {f({2, 3}), f({2})}, {}, true, "needed i32"},
+      {&op_cross_entropy, "C3", {f({2, 3}), t(DType::i32, {3})}, {}, false, "one label per row"},
+  };
+  for (const Operation* op : {&op_argmax, &op_argmin}) {
+    all.push_back({op, "C1", {pred}, axis(0), true, "unsupported dtype"});
+    all.push_back({op, "C2", {f({2})}, axis(1), false, "axis out of range"});
+    all.push_back({op, "C3", {f({2, 0})}, axis(1), false, "nothing wins"});
+  }
+  for (const Operation* op : {&op_softmax, &op_log_softmax, &op_logsumexp}) {
+    all.push_back({op, "C1", {idx}, axis(0), true, "unsupported dtype"});
+    all.push_back({op, "C2", {f({2})}, axis(1), false, "axis out of range"});
+  }
+  for (const Operation* op : {&op_reduce_sum, &op_reduce_prod, &op_reduce_max, &op_reduce_min,
+                              &op_reduce_any, &op_reduce_all}) {
+    const bool truth = op == &op_reduce_any || op == &op_reduce_all;
+    all.push_back({op, "C1", {truth ? idx : pred}, axes({0}), true, "unsupported dtype"});
+    all.push_back({op, "C2", {truth ? pred : f({2})}, axes({1}), false, "axis out of range"});
+  }
+  return all;
+}
+
+/// Elementwise records share their constraints: C1 the dtype, C2 (of two operands) the shape.
+std::vector<Broken> elementwise() {
+  std::vector<Broken> all;
+  for (const Operation* op : built_in_operations()) {
+    if (op->strict.pattern != Pattern::elementwise && op != &op_silu) continue;
+    const std::size_t n = op->strict.roles.size();
+    if (op == &op_compare || op == &op_convert || n > 2) continue;
+    const bool bits = op == &op_not_ || op == &op_and_ || op == &op_or_;
+    const Type bad = bits ? f({2}) : t(DType::boolean, {2});
+    const Type good = bits ? t(DType::boolean, {2}) : f({2});
+    all.push_back({op, "C1", std::vector<Type>(n, bad), {}, true, "unsupported dtype"});
+    if (n == 2) {
+      all.push_back({op, "C1", {good, t(DType::i64, {2})}, {}, true, "differ in dtype"});
+      all.push_back({op, "C2", {good, {good.dtype, {3}}}, {}, false, "differ in shape"});
+    }
+  }
+  return all;
+}
+
+std::vector<Broken> all_broken() {
+  std::vector<Broken> all = by_hand();
+  for (Broken& b : elementwise()) all.push_back(std::move(b));
+  return all;
+}
+
+TEST(constraints, each_has_its_words) {
+  for (const Broken& b : all_broken()) {
+    SCOPED_TRACE(std::string(b.op->name) + " " + b.constraint);
+    try {
+      program_of(*b.op, b.operands, b.attributes);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& e) {
+      EXPECT_EQ(dynamic_cast<const TypeError*>(&e) != nullptr, b.type_error) << e.what();
+      EXPECT_EQ(dynamic_cast<const ValueError*>(&e) != nullptr, !b.type_error) << e.what();
+      EXPECT_NE(std::string(e.what()).find(b.words), std::string::npos) << e.what();
+      EXPECT_EQ(e.detail().operation, b.op->name);
+    }
+  }
+}
+
+TEST(constraints, none_is_untested) {
+  std::set<std::string> tested;
+  for (const Broken& b : all_broken()) tested.insert(std::string(b.op->name) + b.constraint);
+  for (const Operation* op : built_in_operations()) {
+    const std::string text(op->strict.text);
+    for (int c = 1; c < 10; ++c) {
+      const std::string name = "C" + std::to_string(c);
+      if (text.find("\n" + name + " ") == std::string::npos) continue;
+      EXPECT_TRUE(tested.count(std::string(op->name) + name)) << op->name << " " << name;
+    }
+  }
+}
+
+TEST(constraints, operand_counts_are_checked) {
+  for (const Operation* op : built_in_operations()) {
+    if (op == &op_constant || op->strict.variadic) continue;
+    const Workload row = op->strict.workloads().at(0);
+    std::vector<Type> more = row.operands;
+    more.push_back(f({2}));
+    try {
+      program_of(*op, more, row.attributes);
+      ADD_FAILURE() << op->name << " takes one operand too many";
+    } catch (const TypeError& e) {
+      EXPECT_NE(std::string(e.what()).find("wrong number of operands"), std::string::npos)
+          << e.what();
+    }
+  }
+}
+
+TEST(constraints, attributes_are_checked) {
+  for (const Operation* op : built_in_operations()) {
+    const Workload row = op->strict.workloads().at(0);
+    if (row.attributes.empty()) continue;
+    EXPECT_THROW(program_of(*op, row.operands), TypeError) << op->name << " without attributes";
+    std::vector<Attributes::Entry> entries = row.attributes.entries();
+    entries.push_back({"unheard_of", true});
+    EXPECT_THROW(program_of(*op, row.operands, Attributes(entries)), TypeError) << op->name;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::ops_test
