@@ -1,0 +1,153 @@
+#include "heddle/backends/compile.h"
+
+#include <cstring>
+#include <optional>
+
+#include "heddle/backends/artifact/describe.h"
+#include "heddle/backends/artifact/link.h"
+#include "heddle/backends/worker.h"
+#include "heddle/runtime/runtime.hpp"
+
+namespace heddle {
+namespace {
+
+std::vector<std::byte> linked(const std::vector<KernelObject>& objects, const Cache& cache) {
+  std::vector<std::string_view> parts{"linked kernels 1"};
+  for (const KernelObject& o : objects) {
+    parts.push_back(o.symbol);
+    parts.emplace_back(reinterpret_cast<const char*>(o.object.data()), o.object.size());
+  }
+  const CacheKey key = cache_key(parts);
+  if (auto bytes = cache.get(key)) return *bytes;
+  std::vector<std::byte> bytes = link_kernels(objects);
+  cache.put(key, bytes);
+  return bytes;
+}
+
+// Literals as the runtime takes tensors. Donated arguments are copied first: literals never change.
+class Call {
+ public:
+  Call(const Function& f, const FunctionPlan& plan, std::span<const Literal> arguments) : f_(f) {
+    check(arguments);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      storage_.push_back(plan.inputs[i].donate ? *arguments[i].bytes : std::vector<std::byte>());
+      const void* data =
+          plan.inputs[i].donate ? storage_.back().data() : arguments[i].bytes->data();
+      add(plan.inputs[i].type, const_cast<void*>(data));
+    }
+    for (const Argument& out : plan.outputs) {
+      storage_.emplace_back();
+      if (out.shares >= 0) {
+        add(out.type, tensors_[static_cast<std::size_t>(out.shares)].data);
+        continue;
+      }
+      storage_.back().resize(static_cast<std::size_t>(byte_count(out.type)));
+      add(out.type, storage_.back().data());
+    }
+  }
+
+  std::span<const hd_tensor> tensors() const { return tensors_; }
+
+  std::vector<Literal> results(const FunctionPlan& plan) const {
+    std::vector<Literal> results;
+    for (std::size_t o = 0; o < plan.outputs.size(); ++o) {
+      const Type& type = plan.outputs[o].type;
+      const auto* data = static_cast<const std::byte*>(tensors_[plan.inputs.size() + o].data);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
+      if (!bytes.empty()) std::memcpy(bytes.data(), data, bytes.size());
+      results.push_back(literal_from_bytes(type, std::move(bytes)));
+    }
+    return results;
+  }
+
+ private:
+  void check(std::span<const Literal> arguments) const {
+    if (arguments.size() != f_.inputs.size()) {
+      throw ValueError({.message = "@" + f_.name + ": wrong number of arguments",
+                        .found = std::to_string(arguments.size()),
+                        .needed = std::to_string(f_.inputs.size())});
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Type& needed = f_.type(f_.inputs[i].value);
+      if (arguments[i].type == needed) continue;
+      throw ValueError({.message = "@" + f_.name + ": argument '" + f_.inputs[i].name + "'",
+                        .found = to_text(arguments[i].type),
+                        .needed = to_text(needed)});
+    }
+  }
+
+  void add(const Type& type, void* data) {
+    shapes_.push_back(constant_extents(type.dims));
+    tensors_.push_back({.data = data,
+                        .shape = shapes_.back().data(),
+                        .strides = nullptr,
+                        .dtype = static_cast<std::uint32_t>(type.dtype),
+                        .rank = static_cast<std::uint32_t>(type.rank()),
+                        .device = 0});
+  }
+
+  const Function& f_;
+  std::vector<std::vector<std::byte>> storage_;
+  std::vector<std::vector<std::int64_t>> shapes_;
+  std::vector<hd_tensor> tensors_;
+};
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(Lowered lowered, const std::vector<KernelObject>& objects, SharedObject kernels,
+                const CompileOptions& options)
+      : lowered_(std::move(lowered)), kernels_(std::move(kernels)), tables_(make_tables(objects)) {
+    hd_options run_options = default_options();
+    run_options.threads = options.threads;
+    if (options.check_nan) run_options.flags |= HD_CHECK_NAN;
+    instance_.emplace(tables_.artifact(), &run_options);
+  }
+
+  std::vector<Literal> run(std::string_view function, std::span<const Literal> arguments) override {
+    const Function& f = lowered_.program.at(function);
+    const auto index = static_cast<std::size_t>(&f - lowered_.program.functions().data());
+    const FunctionPlan& plan = lowered_.plan.functions[index];
+    const Call call(f, plan, arguments);
+    try {
+      instance_->run(static_cast<std::uint32_t>(index), call.tensors());
+    } catch (const StatusError& e) {
+      throw RuntimeError({.message = e.what()});
+    }
+    return call.results(plan);
+  }
+
+  hd_instance* instance() override { return instance_->handle(); }
+  const Plan& plan() const override { return lowered_.plan; }
+
+ private:
+  ArtifactTables make_tables(const std::vector<KernelObject>& objects) const {
+    const CompiledPlan compiled{&lowered_.plan, objects};
+    ArtifactDescription description = describe("heddle", std::span(&compiled, 1));
+    bind_kernels(description, [&](const std::string& symbol) { return kernels_.find(symbol); });
+    return ArtifactTables(description);
+  }
+
+  Lowered lowered_;
+  SharedObject kernels_;
+  ArtifactTables tables_;
+  std::optional<Instance> instance_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options) {
+  if (options.target.carrier != "cpu") {
+    throw NotAvailableError({.message = "compile: no carrier to run on",
+                             .found = "'" + options.target.carrier + "'",
+                             .needed = "cpu"});
+  }
+  Lowered lowered = lower(program, options.target, options.observer);
+  const Cache cache = Cache::open();
+  const std::vector<KernelObject> objects = compile_kernels(
+      lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});
+  SharedObject kernels;
+  if (!objects.empty()) kernels = SharedObject::from_bytes(linked(objects, cache));
+  return std::make_unique<CpuExecutable>(std::move(lowered), objects, std::move(kernels), options);
+}
+
+}  // namespace heddle
