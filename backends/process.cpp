@@ -75,13 +75,14 @@ std::string ProcessResult::how_it_ended() const {
 }
 
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& base,
-                          int most_seconds) {
+                          int most_seconds, const std::string& folder) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, (base + ".out").c_str(), kWrite, 0600);
   posix_spawn_file_actions_addopen(&files, 2, (base + ".err").c_str(), kWrite, 0600);
+  if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
   std::vector<std::string> words = command, variables = clean_environment();
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, words[0].c_str(), &files, nullptr,

@@ -21,9 +21,10 @@ struct ProcessResult {
 
 /// Standard input is empty; both outputs go through the files `base`.out and `base`.err. The
 /// environment is ours without HL_* variables and with the C locale, so that a compiler's output
-/// does not depend on it. Killed after `most_seconds` (0: never).
+/// does not depend on it. Killed after `most_seconds` (0: never). `folder`: where it runs; empty:
+/// where we are.
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& base,
-                          int most_seconds);
+                          int most_seconds, const std::string& folder = "");
 
 }  // namespace heddle
 

@@ -47,18 +47,23 @@ std::vector<std::string> compile_command(const std::string& triple) {
 std::vector<std::byte> compile(const std::string& triple, std::string_view source,
                                const std::string& name) {
   const TemporaryFolder folder;
-  write_file(folder / (name + ".cc"), source);
+  put_file(folder.path(), (name + ".cc"), source);
   std::vector<std::string> command = compile_command(triple);
   for (const char* argument : {"-c", "-o"}) command.push_back(argument);
   command.push_back(name + ".o");
   command.push_back(name + ".cc");
   run_tool(command, folder.path());
-  return read_file(folder / (name + ".o"));
+  return take_file(folder.path(), (name + ".o"));
+}
+
+std::string version_of(const std::string& compiler) {
+  const TemporaryFolder folder;
+  return run_tool({compiler, "--version"}, folder.path());
 }
 
 std::string key_of(const std::string& triple, std::string_view source) {
   const std::vector<std::string> command = compile_command(triple);
-  static const std::string version = run_tool({command[0], "--version"}, "/");
+  static const std::string version = version_of(command[0]);
   const std::string text =
       absl::StrCat(absl::StrJoin(command, "\n"), "\n", version, "\n", std::string(source));
   unsigned char digest[SHA256_DIGEST_LENGTH];

@@ -26,20 +26,20 @@ std::vector<std::byte> link_kernels(std::span<const KernelObject> objects) {
                                       "-o",
                                       "kernels.so",
                                       "glue.o"};
-  write_file(folder / "glue.o", glue_object());
+  put_file(folder.path(), "glue.o", glue_object());
   std::string exports = "{ global:";
   std::set<std::string> known;
   for (const KernelObject& object : objects) {
     if (!known.insert(object.symbol).second) continue;
     const std::string name = absl::StrCat("kernel", known.size(), ".o");
-    write_file(folder / name, object.object);
+    put_file(folder.path(), name, object.object);
     command.push_back(name);
     absl::StrAppend(&exports, " ", object.symbol, ";");
   }
   if (known.empty()) absl::StrAppend(&exports, " no_kernels;");
-  write_file(folder / "exports", exports + " local: *; };\n");
+  put_file(folder.path(), "exports", exports + " local: *; };\n");
   run_tool(command, folder.path());
-  return read_file(folder / "kernels.so");
+  return take_file(folder.path(), "kernels.so");
 }
 
 }  // namespace heddle

@@ -11,15 +11,13 @@ namespace heddle {
 namespace {
 
 // There every C symbol begins with an underscore.
-bool is_macho(const std::filesystem::path& object) {
-  const std::vector<std::byte> bytes = read_file(object);
+bool is_macho(std::span<const std::byte> bytes) {
   return bytes.size() >= 4 && bytes[0] == std::byte{0xcf} && bytes[1] == std::byte{0xfa};
 }
 
 }  // namespace
 
-std::vector<std::string> defined_symbols(const std::string& file,
-                                         const std::filesystem::path& folder) {
+std::vector<std::string> defined_symbols(const std::string& file, const std::string& folder) {
   const std::string printed = run_tool({tool("nm"), "-g", "--defined-only", "-P", file}, folder);
   std::set<std::string> names;
   for (const auto& line : absl::StrSplit(printed, '\n', absl::SkipEmpty())) {
@@ -30,20 +28,20 @@ std::vector<std::string> defined_symbols(const std::string& file,
 }
 
 void add_prefix(const std::string& name, std::span<const std::string> objects,
-                const std::filesystem::path& folder) {
+                const std::string& folder) {
   std::set<std::string> names;
   for (const std::string& object : objects) {
     for (std::string& symbol : defined_symbols(object, folder)) names.insert(std::move(symbol));
   }
   std::string map;
   const std::string prefix = name + "_";
-  const std::string underscore = is_macho(folder / objects[0]) ? "_" : "";
+  const std::string underscore = is_macho(take_file(folder, objects[0])) ? "_" : "";
   for (const std::string& symbol : names) {
     const std::string bare = symbol.substr(underscore.size());
     if (absl::StartsWith(bare, prefix)) continue;
     absl::StrAppend(&map, symbol, " ", underscore, prefix, bare, "\n");
   }
-  write_file(folder / "symbols.map", map);
+  put_file(folder, "symbols.map", map);
   for (const std::string& object : objects) {
     run_tool({tool("objcopy"), "--redefine-syms=symbols.map", "--remove-section=.comment",
               "--strip-debug", object},

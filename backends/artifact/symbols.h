@@ -3,7 +3,6 @@
 #ifndef HEDDLE_BACKENDS_ARTIFACT_SYMBOLS_H_
 #define HEDDLE_BACKENDS_ARTIFACT_SYMBOLS_H_
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,14 +10,13 @@
 namespace heddle {
 
 /// Global symbols that an object or archive defines, sorted.
-std::vector<std::string> defined_symbols(const std::string& file,
-                                         const std::filesystem::path& folder);
+std::vector<std::string> defined_symbols(const std::string& file, const std::string& folder);
 
 /// Renames every symbol that one of the objects defines, in all of them, to "<name>_<symbol>",
 /// unless it begins with
 /// "<name>_" already. Drops the compilers' comments. ELF and Mach-O.
 void add_prefix(const std::string& name, std::span<const std::string> objects,
-                const std::filesystem::path& folder);
+                const std::string& folder);
 
 }  // namespace heddle
 

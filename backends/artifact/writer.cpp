@@ -57,7 +57,7 @@ class Writer {
   }
 
   void add_object(const std::string& name, std::span<const std::byte> bytes) {
-    write_file(folder_ / name, bytes);
+    put_file(folder_.path(), name, bytes);
     objects_.push_back(name);
   }
 
@@ -72,18 +72,18 @@ class Writer {
 
   void make_objects(const hd_artifact& artifact) {
     const std::string& name = options_.name;
-    write_file(folder_ / "abi.h", abi_source());
-    write_file(folder_ / (name + ".h"), header_);
-    write_file(folder_ / (name + "_functions.c"), functions_source(description_));
-    write_file(folder_ / (name + "_tables.c"), tables_source(artifact));
+    put_file(folder_.path(), "abi.h", abi_source());
+    put_file(folder_.path(), (name + ".h"), header_);
+    put_file(folder_.path(), (name + "_functions.c"), functions_source(description_));
+    put_file(folder_.path(), (name + "_tables.c"), tables_source(artifact));
     std::vector<std::string> sources = {name + "_functions", name + "_tables"};
     if (artifact.n_constants) {
-      write_file(folder_ / (name + "_constants.s"),
-                 constants_source(artifact, absl::StrContains(triple_, "osx")));
+      put_file(folder_.path(), (name + "_constants.s"),
+               constants_source(artifact, absl::StrContains(triple_, "osx")));
       for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {
         const std::byte* data = static_cast<const std::byte*>(artifact.constants[i].data);
-        write_file(folder_ / absl::StrCat("constant", i, ".bin"),
-                   std::span(data, artifact.constants[i].bytes));
+        put_file(folder_.path(), absl::StrCat("constant", i, ".bin"),
+                 std::span(data, artifact.constants[i].bytes));
       }
       sources.push_back(name + "_constants");
     }
@@ -116,7 +116,7 @@ class Writer {
     std::vector<std::string> command = {tool("ar"), "rcsD", "library.a"};
     command.insert(command.end(), objects_.begin(), objects_.end());
     run_tool(command, folder_.path());
-    return read_file(folder_ / "library.a");
+    return take_file(folder_.path(), "library.a");
   }
 
   std::vector<std::byte> make_shared() {
@@ -125,7 +125,7 @@ class Writer {
     for (const std::string& symbol : defined_symbols(name + "_functions.o", folder_.path())) {
       absl::StrAppend(&exports, " ", symbol, ";");
     }
-    write_file(folder_ / "exports", exports + " local: *; };\n");
+    put_file(folder_.path(), "exports", exports + " local: *; };\n");
     std::vector<std::string> command = {
         tool("cc"),
         "-shared",
@@ -142,7 +142,7 @@ class Writer {
     command.insert(command.end(), objects_.begin(), objects_.end());
     for (const char* library : {"-lpthread", "-lm"}) command.push_back(library);
     run_tool(command, folder_.path());
-    return read_file(folder_ / "library.so");
+    return take_file(folder_.path(), "library.so");
   }
 
   // All files beside their places first, then all renamed: nothing half-written is ever seen.
@@ -152,7 +152,8 @@ class Writer {
     std::vector<std::filesystem::path> paths;
     const std::string mark = absl::StrCat(".", getpid(), ".tmp");
     try {
-      for (const auto& [name, bytes] : files_) write_file(options_.folder / (name + mark), bytes);
+      for (const auto& [name, bytes] : files_)
+        put_file(options_.folder.string(), name + mark, bytes);
     } catch (...) {
       for (const auto& [name, bytes] : files_)
         std::filesystem::remove(options_.folder / (name + mark), error);

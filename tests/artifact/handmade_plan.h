@@ -32,13 +32,13 @@ static inline int64_t count(const buffer_t *b) { int64_t n = 1; for (int i = 0; 
 inline KernelObject compile_kernel(const std::string& symbol, const std::string& body,
                                    const std::string& before = "") {
   const TemporaryFolder folder;
-  write_file(folder / "kernel.c",
-             std::string_view(kKernelBegin + before + "\nint " + symbol + "(void **argv) {\n" +
-                              body + "\n  return 0;\n}\n"));
+  put_file(folder.path(), "kernel.c",
+           std::string_view(kKernelBegin + before + "\nint " + symbol + "(void **argv) {\n" + body +
+                            "\n  return 0;\n}\n"));
   run_tool({tool("cc"), "-std=c11", "-O1", "-fPIC", "-ffp-contract=off", "-c", "-o", "kernel.o",
             "kernel.c"},
            folder.path());
-  return {read_file(folder / "kernel.o"), symbol, 0, 0};
+  return {take_file(folder.path(), "kernel.o"), symbol, 0, 0};
 }
 
 inline Type f32(std::vector<std::int64_t> dims) {

@@ -40,13 +40,13 @@ CheckCase line_check() {
 // The compiled core, kept in the build tree between the tests' processes.
 Cached build_tree_cache() {
   return [](const std::string& key, const std::function<std::vector<std::byte>()>& make) {
-    const std::filesystem::path folder = std::filesystem::path(HEDDLE_BINARY_DIR) / "core-cache";
-    if (std::filesystem::exists(folder / key)) return read_file(folder / key);
+    const std::string folder = HEDDLE_BINARY_DIR "/core-cache";
+    if (const auto kept = read_file(folder + "/" + key)) return *kept;
     std::filesystem::create_directories(folder);
     const std::vector<std::byte> bytes = make();
-    const std::filesystem::path beside = folder / (key + "." + std::to_string(getpid()));
-    write_file(beside, bytes);
-    std::filesystem::rename(beside, folder / key);
+    const std::string beside = key + "." + std::to_string(getpid());
+    put_file(folder, beside, bytes);
+    std::filesystem::rename(folder + "/" + beside, folder + "/" + key);
     return bytes;
   };
 }
@@ -66,7 +66,7 @@ std::vector<std::filesystem::path> write_line(const std::filesystem::path& folde
 // Compiles a C program in `folder` and returns what it prints.
 std::string run_c(const TemporaryFolder& folder, const std::string& source,
                   std::vector<std::string> libraries) {
-  write_file(folder / "main.c", std::string_view(source));
+  put_file(folder.path(), "main.c", std::string_view(source));
   std::vector<std::string> command = {tool("cc"), "-std=c11", "-Wall", "-Wextra", "-Wpedantic",
                                       "-Werror",  "-o",       "main",  "main.c"};
   for (const std::string& library : libraries) command.push_back(library);
@@ -115,7 +115,7 @@ TEST(Write, CProgramTrainsWithTheSharedLibrary) {
 TEST(Write, LoadsByNameUnderTheProcessOwnCore) {
   const TemporaryFolder folder;
   write_line(folder.path());
-  LoadedArtifact line((folder / "line.so").string());
+  LoadedArtifact line(folder.path() + "/line.so");
   const float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, w = 2, b = 1;
   float y[8];
   const int64_t shape[] = {8};
@@ -126,11 +126,11 @@ TEST(Write, LoadsByNameUnderTheProcessOwnCore) {
   line.instance().run("predict", tensors);
   EXPECT_EQ(y[7], 15);
   EXPECT_THROW(line.instance().run("no_such", tensors), StatusError);
-  EXPECT_EQ(line.instance().selftest((folder / "line.check").string()),
+  EXPECT_EQ(line.instance().selftest(folder.path() + "/line.check"),
             "line.predict: ok, 1 output, largest error 0 ulp, 0 relative\n");
 
   heddle_program* program = nullptr;
-  ASSERT_EQ(heddle_open((folder / "line.so").c_str(), nullptr, &program), HD_OK)
+  ASSERT_EQ(heddle_open((folder.path() + "/" + "line.so").c_str(), nullptr, &program), HD_OK)
       << heddle_error(nullptr);
   EXPECT_EQ(heddle_run(program, "predict", tensors, 4), HD_OK);
   EXPECT_EQ(heddle_run(program, "forward", tensors, 4), HD_INVALID);
@@ -143,16 +143,16 @@ TEST(Write, LoadsByNameUnderTheProcessOwnCore) {
 TEST(Write, DamagedLibrariesAreRefused) {
   const TemporaryFolder folder;
   write_line(folder.path());
-  const std::vector<std::byte> whole = read_file(folder / "line.so");
-  const std::string path = (folder / "cut.so").string();
+  const std::vector<std::byte> whole = take_file(folder.path(), "line.so");
+  const std::string path = folder.path() + "/cut.so";
   heddle_program* program = nullptr;
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += whole.size() / 29) {
-    write_file(path, std::span(whole).first(bytes));
+    ASSERT_TRUE(write_file(path, std::span(whole).first(bytes)));
     EXPECT_EQ(heddle_open(path.c_str(), nullptr, &program), HD_BAD_FILE) << bytes;
     EXPECT_EQ(std::string(heddle_error(nullptr)).find(path), 0u) << heddle_error(nullptr);
   }
-  EXPECT_EQ(heddle_open((folder / "line.h").c_str(), nullptr, &program), HD_BAD_FILE);
-  EXPECT_EQ(heddle_open((folder / "none.so").c_str(), nullptr, &program), HD_BAD_FILE);
+  EXPECT_EQ(heddle_open((folder.path() + "/" + "line.h").c_str(), nullptr, &program), HD_BAD_FILE);
+  EXPECT_EQ(heddle_open((folder.path() + "/" + "none.so").c_str(), nullptr, &program), HD_BAD_FILE);
   EXPECT_EQ(heddle_open(nullptr, nullptr, &program), HD_INVALID);
   EXPECT_EQ(program, nullptr);
 }
@@ -204,7 +204,7 @@ TEST(Write, SharedLibraryExportsItsFunctionsAndTheTables) {
                                              "line_error",  "line_predict", "line_selftest",
                                              "line_step",   "line_threads", "line_workspace_bytes"};
   EXPECT_EQ(names, expected);
-  EXPECT_LT(std::filesystem::file_size(folder / "line.so"), 100u << 10);
+  EXPECT_LT(std::filesystem::file_size(folder.path() + "/line.so"), 100u << 10);
   EXPECT_EQ(run_tool({tool("nm"), "-D", "-u", "line.so"}, folder.path()).find("_Zn"),
             std::string::npos)
       << "no C++ library";
@@ -213,12 +213,11 @@ TEST(Write, SharedLibraryExportsItsFunctionsAndTheTables) {
 TEST(Write, HeaderIsCAndCxxAndSaysTheShapes) {
   const TemporaryFolder folder;
   write_line(folder.path());
-  write_file(
-      folder / "a.cpp",
-      std::string_view("#include \"line.h\"\nint main() { return line_params_count - 2; }\n"));
+  put_file(folder.path(), "a.cpp",
+           std::string_view("#include \"line.h\"\nint main() { return line_params_count - 2; }\n"));
   run_tool({tool("c++"), "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", "a.cpp"},
            folder.path());
-  const std::vector<std::byte> bytes = read_file(folder / "line.h");
+  const std::vector<std::byte> bytes = take_file(folder.path(), "line.h");
   const std::string header(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   EXPECT_NE(header.find("int line_step(line_t *instance, const float *x, const float *t, float "
                         "*params, float *loss);"),
@@ -234,18 +233,18 @@ TEST(Write, HeaderIsCAndCxxAndSaysTheShapes) {
 
 std::vector<std::vector<std::byte>> contents(const std::vector<std::filesystem::path>& files) {
   std::vector<std::vector<std::byte>> all;
-  for (const std::filesystem::path& file : files) all.push_back(read_file(file));
+  for (const std::filesystem::path& file : files) all.push_back(read_file(file.string()).value());
   return all;
 }
 
 TEST(Write, BytesDependOnNeitherFolderNorLocaleNorTime) {
   const TemporaryFolder here, there;
-  const std::vector<std::vector<std::byte>> first = contents(write_line(here / "a"));
+  const std::vector<std::vector<std::byte>> first = contents(write_line(here.path() + "/a"));
   ASSERT_EQ(first.size(), 5u);
   setenv("LANG", "tr_TR.UTF-8", 1);
   setenv("LC_ALL", "tr_TR.UTF-8", 1);
   sleep(1);
-  EXPECT_EQ(contents(write_line(there / "quite/another/place")), first);
+  EXPECT_EQ(contents(write_line(there.path() + "/quite/another/place")), first);
   unsetenv("LC_ALL");
   setenv("LANG", "C", 1);
 }
