@@ -48,7 +48,7 @@ class Library {
 
 /// The main program of a model's source: traces by calling `define`, then exports by the command
 /// line
-/// (`model --output FOLDER --target host ... [--jobs N] [--save-program]`); heddle_add_library of
+/// (`model --output FOLDER --target host ... [--jobs N] [--program]`); heddle_add_library of
 /// CMake runs it. Errors go to stderr, the result is the exit code.
 int library_main(int argc, char** argv, const std::string& name,
                  const std::function<void(Library&)>& define);

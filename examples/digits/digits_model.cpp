@@ -1,5 +1,5 @@
-// The model: 64 pixels -> 128 -> 64 -> 10 digits. Traced, differentiated and compiled when the example is built; what comes out
-// is digits.a (or .so) and digits.h, which main.c links.
+// The model: 64 pixels -> 128 -> 64 -> 10 digits. Traced, differentiated and compiled when the
+// example is built; what comes out is digits.a (or .so) and digits.h, which main.c links.
 #include <heddle/heddle.h>
 
 namespace hd = heddle;
@@ -29,7 +29,8 @@ void define(hd::Library& library) {
   hd::nn::init_linear(params, "layer3", 64, kDigits, 1);
 
   const hd::Type x = hd::f32({kBatch, kPixels}), y = hd::i32({kBatch});
-  library.add("train_step", hd::train_step(loss, params, hd::optim::adam(2e-3), {x, y}, {.inputs = {"x", "y"}}));
+  library.add("train_step",
+              hd::train_step(loss, params, hd::optim::adam(2e-3), {x, y}, {.inputs = {"x", "y"}}));
   library.add("predict", hd::trace(predict, params, {hd::f32({kHeldOut, kPixels})},
                                    {.name = "predict", .inputs = {"x"}, .outputs = {"digit"}}));
 }

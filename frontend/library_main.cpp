@@ -1,0 +1,95 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "heddle/frontend/export.h"
+#include "heddle/graph/text.h"
+
+namespace heddle {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: %s [--output FOLDER] [--target TARGET]... [--jobs N] [--program]\n"
+    "Traces the model and writes %s.a, %s.so, %s.h, %s.json and %s.check into FOLDER (default: "
+    ".).\n"
+    "TARGET: host (default), or x86-64-linux-avx-avx2-f16c-fma-sse41; several for one library of "
+    "several feature sets.\n"
+    "--program writes the traced program to stdout (.heddle) instead.\n";
+
+struct Arguments {
+  ExportOptions options;
+  bool program = false, help = false;
+  std::string error;
+};
+
+Arguments read_arguments(int argc, char** argv, const std::string& name) {
+  Arguments a;
+  a.options.name = name;
+  a.options.targets.clear();
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const bool takes_value = option == "--output" || option == "--target" || option == "--jobs";
+    if (takes_value && i + 1 == argc) {
+      a.error = option + " needs a value";
+    } else if (option == "--output") {
+      a.options.folder = argv[++i];
+    } else if (option == "--target") {
+      a.options.targets.push_back(argv[++i]);
+    } else if (option == "--jobs") {
+      a.options.jobs = std::atoi(argv[++i]);
+    } else if (option == "--program") {
+      a.program = true;
+    } else if (option == "--help") {
+      a.help = true;
+    } else {
+      a.error = "unknown option '" + option + "'";
+    }
+  }
+  if (a.options.targets.empty()) a.options.targets = {"host"};
+  return a;
+}
+
+void print_usage(std::FILE* to, const char* program, const char* name) {
+  std::fprintf(to, kUsage, program, name, name, name, name, name);
+}
+
+int make(Arguments& a, const std::function<void(Library&)>& define) {
+  Library library;
+  define(library);
+  if (a.program) {
+    for (const auto& [function, program] : library.functions()) {
+      Function f = program.entry();
+      f.name = function;
+      std::printf("%s\n", to_text(f).c_str());
+    }
+    return 0;
+  }
+  a.options.observer = environment_observer();
+  for (const std::string& file : export_library(library.functions(), a.options))
+    std::printf("%s\n", file.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int library_main(int argc, char** argv, const std::string& name,
+                 const std::function<void(Library&)>& define) {
+  Arguments a = read_arguments(argc, argv, name);
+  if (a.help) {
+    print_usage(stdout, argv[0], name.c_str());
+    return 0;
+  }
+  if (!a.error.empty()) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), a.error.c_str());
+    print_usage(stderr, argv[0], name.c_str());
+    return 2;
+  }
+  try {
+    return make(a, define);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), e.what());
+    return 1;
+  }
+}
+
+}  // namespace heddle
