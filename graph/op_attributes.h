@@ -1,5 +1,6 @@
 // The attributes of the primitives: one struct per shape of attribute, read with Attributes::as<>.
-// An operation that is not named here has no attributes.
+// An operation that is not named here has no attributes. Orders of operands where the name does not
+// say them: select(predicate, yes, no), clamp(x, low, high).
 #ifndef HEDDLE_GRAPH_OP_ATTRIBUTES_H_
 #define HEDDLE_GRAPH_OP_ATTRIBUTES_H_
 
