@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "artifact/handmade_plan.h"
+#include "artifact/programs.h"
 #include "heddle/backends/artifact/symbols.h"
 #include "heddle/backends/artifact/writer.h"
 #include "heddle/graph/error.h"
@@ -15,65 +15,6 @@
 
 namespace heddle::testing {
 namespace {
-
-CheckCase line_check() {
-  // y = 2 x + 1 for x = -1, 0, 1 ... : stored inputs.
-  std::vector<std::byte> x(32), w(4), b(4);
-  std::vector<double> y;
-  for (std::size_t i = 0; i < 8; ++i) {
-    const float v = static_cast<float>(i) - 1;
-    std::memcpy(x.data() + 4 * i, &v, 4);
-    y.push_back(2 * static_cast<double>(v) + 1);
-  }
-  const float two = 2, one = 1;
-  std::memcpy(w.data(), &two, 4);
-  std::memcpy(b.data(), &one, 4);
-  const auto stored = [](std::vector<std::byte> data) {
-    CheckInput in{CheckInput::Kind::stored, DType::f32, data.size() / 4, 0, 1, 0, {}};
-    in.data = std::move(data);
-    return in;
-  };
-  return {
-      "predict", {stored(x), stored(w), stored(b)}, {{DType::f32, 8, 1, 1e-6, 1e-6, y, {}}}, {}};
-}
-
-// The compiled core, kept in the build tree between the tests' processes.
-Cached build_tree_cache() {
-  return [](const std::string& key, const std::function<std::vector<std::byte>()>& make) {
-    const std::string folder = HEDDLE_BINARY_DIR "/core-cache";
-    if (const auto kept = read_file(folder + "/" + key)) return *kept;
-    std::filesystem::create_directories(folder);
-    const std::vector<std::byte> bytes = make();
-    const std::string beside = key + "." + std::to_string(getpid());
-    put_file(folder, beside, bytes);
-    std::filesystem::rename(folder + "/" + beside, folder + "/" + key);
-    return bytes;
-  };
-}
-
-std::vector<std::filesystem::path> write_line(const std::filesystem::path& folder,
-                                              const std::string& name = "line", float rate = 0.5f) {
-  const Line line = make_line(rate);
-  WriteOptions options;
-  options.name = name;
-  options.folder = folder;
-  options.shared_library = true;
-  options.checks = {line_check()};
-  options.cached = build_tree_cache();
-  return write_artifact(std::vector{line.compiled()}, options);
-}
-
-// Compiles a C program in `folder` and returns what it prints.
-std::string run_c(const TemporaryFolder& folder, const std::string& source,
-                  std::vector<std::string> libraries) {
-  put_file(folder.path(), "main.c", std::string_view(source));
-  std::vector<std::string> command = {tool("cc"), "-std=c11", "-Wall", "-Wextra", "-Wpedantic",
-                                      "-Werror",  "-o",       "main",  "main.c"};
-  for (const std::string& library : libraries) command.push_back(library);
-  command.insert(command.end(), {"-lpthread", "-lm"});
-  run_tool(command, folder.path());
-  return run_tool({"./main"}, folder.path());
-}
 
 constexpr char kTrain[] = R"(
 #include <stdio.h>
@@ -189,6 +130,38 @@ int main(void) {
   std::set_intersection(line.begin(), line.end(), slow.begin(), slow.end(),
                         std::back_inserter(shared));
   EXPECT_EQ(shared, std::vector<std::string>());
+}
+
+// K4
+TEST(Write, LivesBesideAPlainHalideLibrary) {
+  const TemporaryFolder folder;
+  write_line(folder.path());
+  run_tool({HEDDLE_MAKE_PLAIN_LIBRARY, folder.path()}, folder.path());
+  const std::string printed =
+      run_c(folder, R"(
+#include <stdio.h>
+#include "line.h"
+#include "plain.h"
+int main(void) {
+  line_t *line = line_create(NULL);
+  float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, params[2] = {2, 1}, y[8], z[8];
+  struct halide_dimension_t dim = {0, 8, 1, 0};
+  struct halide_buffer_t in = {0}, out = {0};
+  in.host = (uint8_t *)y;
+  out.host = (uint8_t *)z;
+  in.type.code = out.type.code = halide_type_float;
+  in.type.bits = out.type.bits = 32;
+  in.type.lanes = out.type.lanes = 1;
+  in.dimensions = out.dimensions = 1;
+  in.dim = out.dim = &dim;
+  if (line_predict(line, x, params, y) || plain_twice(&in, &out)) return 1;
+  printf("%g %g\n", y[7], z[7]);
+  line_destroy(line);
+  return 0;
+}
+)",
+            {"line.a", "plain.a", "-isystem", HEDDLE_HALIDE_INCLUDE, "-ldl"});
+  EXPECT_EQ(printed, "15 32\n");
 }
 
 TEST(Write, SharedLibraryExportsItsFunctionsAndTheTables) {
