@@ -1,4 +1,4 @@
-// Sixty-four Lennard-Jones particles: relaxes a shaken cube by conjugate gradients, with the
+// Sixty-four Lennard-Jones particles: relaxes a shaken cube by gradient descent, with the
 // library's energy and gradient, and checks the gradient and the Hessian product against finite
 // differences.
 #include <array>
