@@ -152,8 +152,13 @@ class Writer {
     std::vector<std::filesystem::path> paths;
     const std::string mark = absl::StrCat(".", getpid(), ".tmp");
     try {
-      for (const auto& [name, bytes] : files_)
+      for (const auto& [name, bytes] : files_) {
         put_file(options_.folder.string(), name + mark, bytes);
+        using std::filesystem::perms;  // for everybody to read, unlike temporary files
+        std::filesystem::permissions(
+            options_.folder / (name + mark),
+            perms::owner_write | perms::owner_read | perms::group_read | perms::others_read);
+      }
     } catch (...) {
       for (const auto& [name, bytes] : files_)
         std::filesystem::remove(options_.folder / (name + mark), error);
