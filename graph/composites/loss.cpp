@@ -53,9 +53,8 @@ ValueId cross_entropy(Builder& b, const Values& x, At) {
   const ValueId loss = emit::sub(b, total, picked);
 
   const Type rows = b.type(loss);
-  const ValueId below = emit::compare(b, "lt", x[1], 0);
   const Dim& classes = b.type(x[0]).dims.back();
-  ValueId known = emit::logical_not(b, below);
+  ValueId known = emit::compare(b, "ge", x[1], 0);
   if (classes.is_constant()) {
     const auto limit = static_cast<double>(classes.constant());
     known = emit::logical_and(b, known, emit::compare(b, "lt", x[1], limit));

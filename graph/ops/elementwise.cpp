@@ -32,6 +32,7 @@ consteval Operation unary(Unary u) {
                                .linearize = u.linearize,
                                .workloads = u.rows,
                                .rtol = u.rtol,
+                               .atol = u.rtol == 0 ? 0 : 1e-6,
                                .text = u.text},
                     .surface = u.surface});
 }
@@ -154,6 +155,7 @@ constinit const Operation op_abs = unary<kNumber>(
      .linearize = times_factor<abs_factor>,
      .rows = rows<1, kNumber>,
      .surface = surface_unary(plan_number),
+     .rtol = 0,
      .text = "|x|. The least integer stays itself.\nC1 x has an integer or floating dtype.\n"
              "abs(-0) = 0; abs(NaN) = NaN. Derivative sign(x): 0 at 0."});
 
@@ -162,6 +164,7 @@ constinit const Operation op_sign = unary<kNumber>(
      .evaluate = evaluate_unary<kNumber, kSign>,
      .rows = rows<1, kNumber, -4.0, 4.0, 0>,
      .surface = surface_unary(plan_number),
+     .rtol = 0,
      .text = "-1, 0 or 1 as x is below, equal to or above 0.\nC1 x has an integer or floating "
              "dtype.\nsign(NaN) = NaN; sign(-0) = -0. No derivative: it is 0 wherever it exists."});
 
@@ -170,6 +173,7 @@ constinit const Operation op_floor = unary<kFloat>(
      .evaluate = evaluate_real<[](double x) { return std::floor(x); }>,
      .rows = rows<1, kFloat, -4.0, 4.0, 0>,
      .surface = surface_unary(plan_floats_only),
+     .rtol = 0,
      .text = "The greatest whole number <= x.\nC1 x has a floating dtype.\nfloor(-0) = -0; "
              "infinities and NaN stay. No derivative: it is 0 wherever it exists."});
 
@@ -178,6 +182,7 @@ constinit const Operation op_ceil = unary<kFloat>(
      .evaluate = evaluate_real<[](double x) { return std::ceil(x); }>,
      .rows = rows<1, kFloat, -4.0, 4.0, 0>,
      .surface = surface_unary(plan_floats_only),
+     .rtol = 0,
      .text = "The least whole number >= x.\nC1 x has a floating dtype.\nceil(-0.5) = -0; "
              "infinities and NaN stay. No derivative: it is 0 wherever it exists."});
 
@@ -186,6 +191,7 @@ constinit const Operation op_round_even = unary<kFloat>(
      .evaluate = evaluate_real<round_even>,
      .rows = rows<1, kFloat, -4.0, 4.0, 0>,
      .surface = surface_unary(plan_floats_only),
+     .rtol = 0,
      .text = "The nearest whole number; of two equally near ones the even one (IEEE 754 "
              "roundToIntegralTiesToEven).\nC1 x has a floating dtype.\nround_even(-0.5) = -0; "
              "infinities and NaN stay. No derivative: it is 0 wherever it exists."});
@@ -287,6 +293,7 @@ constinit const Operation op_not_ =
                   .evaluate = evaluate_unary<kBits, kNot>,
                   .rows = rows<1, kBits, 0.0, 1.0, 0>,
                   .surface = surface_unary(plan_bits),
+                  .rtol = 0,
                   .text = "The other truth value; of integers the complement of every bit.\nC1 x "
                           "is bool or has an integer dtype.\nNo derivative: integers."});
 

@@ -35,6 +35,7 @@ consteval Operation binary(Binary o) {
                                .transpose = o.transpose,
                                .workloads = o.rows,
                                .rtol = o.rtol,
+                               .atol = o.rtol == 0 ? 0 : 1e-6,
                                .text = o.text},
                     .surface = o.surface});
 }
