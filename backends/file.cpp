@@ -5,11 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-
-#include "heddle/graph/error.h"
 
 namespace heddle {
 
@@ -19,7 +15,7 @@ Descriptor::~Descriptor() {
 
 std::string system_error() { return std::strerror(errno); }
 
-std::optional<std::vector<std::byte>> read_file(const std::string& path, bool follow) {
+std::optional<std::vector<std::byte>> try_read_file(const std::string& path, bool follow) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW)));
   struct stat info {};
   if (!file.open() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -36,7 +32,7 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, bool fo
   return bytes;
 }
 
-bool write_file(const std::string& path, std::span<const std::byte> bytes, bool sync) {
+bool try_write_file(const std::string& path, std::span<const std::byte> bytes, bool sync) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
   const Descriptor file(::open(path.c_str(), flags, 0600));
   if (!file.open()) return false;
@@ -52,21 +48,6 @@ bool write_file(const std::string& path, std::span<const std::byte> bytes, bool 
 void sync_folder(const std::string& path) {
   const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.open()) ::fsync(folder.get());
-}
-
-TemporaryFolder::TemporaryFolder() {
-  const char* root = std::getenv("TMPDIR");
-  path_ = std::string(root != nullptr && *root != '\0' ? root : "/tmp") + "/heddle-XXXXXX";
-  if (::mkdtemp(path_.data()) == nullptr) {
-    throw RuntimeError(
-        {.message = "cannot make a temporary folder '" + path_ + "': " + system_error(),
-         .field = "TMPDIR"});
-  }
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace heddle

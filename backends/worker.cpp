@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "heddle/backends/artifact/toolchain.h"
 #include "heddle/backends/file.h"
 #include "heddle/backends/process.h"
 #include "heddle/graph/error.h"
@@ -113,7 +114,7 @@ class Compilation {
     std::atomic<std::size_t> next{0};
     auto work = [&] {
       for (std::size_t i = next++; i < missing.size() && !stop_; i = next++) {
-        compile_one(*missing[i], folder.path() + "/" + std::to_string(i));
+        compile_one(*missing[i], (folder / std::to_string(i)).string());
       }
     };
     std::vector<std::thread> threads;
@@ -145,7 +146,7 @@ class Compilation {
     }
   }
   std::vector<std::byte> run_worker(const Job& job, const std::string& base) {
-    if (!write_file(base + ".kernel", std::as_bytes(std::span(job.text)))) {
+    if (!try_write_file(base + ".kernel", std::as_bytes(std::span(job.text)))) {
       fail(job, "cannot write its text: " + system_error(), "");
     }
     std::vector<std::string> command{worker_};
@@ -154,7 +155,7 @@ class Compilation {
     command.push_back(base + ".o");
     const ProcessResult result = run_process(command, base, options_.most_seconds);
     if (!result.succeeded()) fail(job, result.how_it_ended(), result.error_text);
-    const auto object = read_file(base + ".o");
+    const auto object = try_read_file(base + ".o");
     if (!object) fail(job, "its worker wrote no object", result.error_text);
     std::string facts = result.output_text;
     while (!facts.empty() && facts.back() == '\n') facts.pop_back();
@@ -201,7 +202,7 @@ std::string worker_identity(const std::string& path) {
   const std::lock_guard lock(mutex);
   const auto found = known.find(path);
   if (found != known.end()) return found->second;
-  const auto file = read_file(path);
+  const auto file = try_read_file(path);
   if (!file) {
     throw NotAvailableError({.message = "cannot read the compile worker '" + path + "'",
                              .operation = "compile",

@@ -80,8 +80,8 @@ class AxisClasses {
       const auto r = static_cast<std::size_t>(axes[a]);
       if (extent(n.operands[0], a) == extent(n.results[0], r)) {
         tie(n.operands[0], a, n.results[0], r);
-      } else {
-        mark(n.operands[0], a);
+      } else {  // stretched
+        mark(n.operands[0], a), mark(n.results[0], r);
       }
     }
   }

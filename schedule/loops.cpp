@@ -173,7 +173,7 @@ std::optional<ValueId> main_contraction(const Function& body) {
   if (best == nullptr) return std::nullopt;
   const ValueId dot = best->results[0];
   const DotShape s = dot_shape(body, *best);
-  if (s.rows.size() != 1 || s.columns.size() != 1 || s.m() < 2 || s.n() < 2 || s.k() < 1) {
+  if (s.rows.size() != 1 || s.columns.size() != 1 || s.inner.empty() || s.m() < 2 || s.n() < 2) {
     return std::nullopt;
   }
   for (const Output& o : body.outputs) {

@@ -1,6 +1,7 @@
 // Which values are stored, and where. The rules:
 //  1. the main contraction lies in the register tile;
-//  2. a sum over at most 8 elements is written out where it is read, except in rows; every other
+//  2. a sum over a few elements (kInlineReduction) is written out where it is read, except in rows;
+//  every other
 //     reduction is a stage;
 //  3. reductions of one level (none needs another), same kept and reduced extents, share one stage;
 //  4. rows: a value made by a costly operation is stored for the row when two loops read it, or
@@ -20,7 +21,6 @@
 namespace heddle {
 namespace {
 
-constexpr std::int64_t kInlineElements = 8;
 constexpr int kOutputs = -1;  // the loop of the outputs
 
 class Placement {
@@ -53,8 +53,10 @@ class Placement {
   };
 
   bool written_out(const Node& node) const {
+    const std::vector<std::int64_t> reduced = reduced_extents(body_, node);
+    if (reduced.empty()) return true;  // an outer product, or nothing at all
     return !std::holds_alternative<Rows>(recipe_) && node.op != &op_dot_general &&
-           product(reduced_extents(body_, node)) <= kInlineElements && level(node) == 0;
+           product(reduced) <= kInlineReduction && level(node) == 0;
   }
   int level(const Node& node) const {
     int most = 0;

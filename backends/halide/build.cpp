@@ -30,6 +30,9 @@ void check_limits(const Kernel& kernel) {
                           .needed = "rank at most " + std::to_string(kMostRank)});
     }
   }
+  for (const Type& t : kernel.body.types) {
+    internal_check(element_count(t) > 0, "an empty tensor in a kernel");
+  }
   if (kernel.fault) {
     throw CompileError({.message = "checked arithmetic is not compiled on the CPU yet"});
   }

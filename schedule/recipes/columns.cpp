@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 
@@ -23,7 +24,7 @@ Columns choose_columns(const Function& body, const Target& target) {
     if (!is_reduction(node) || body.type(node.results[0]).rank() == 0) continue;
     const std::int64_t kept = product(kept_extents(body, node));
     const std::int64_t reduced = product(reduced_extents(body, node));
-    if (reduced <= 8) continue;  // written out
+    if (reduced <= kInlineReduction) continue;
     if (kept * reduced > columns * rows || sums == 0) columns = kept, rows = reduced;
     ++sums;
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/backends/file.h"
+#include "heddle/backends/artifact/toolchain.h"
 #include "heddle/backends/kernel_object.h"
 #include "heddle/graph/literal.h"
 #include "heddle/schedule/kernel.h"

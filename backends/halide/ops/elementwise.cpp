@@ -30,6 +30,25 @@ Division truncating(const Expr& a, const Expr& b) {
           select(b == zero, a, select(adjust, exact_sub(r, size), r))};
 }
 
+// Modulo 2^n, by squaring. A negative exponent leaves something of 1 and -1 only.
+Expr integer_power(const Expr& x, const Expr& y) {
+  const Halide::Type t = x.type(), u = t.with_code(halide_type_uint);
+  Expr base = Halide::reinterpret(u, x), result = Halide::Internal::make_one(u);
+  const Expr exponent = Halide::reinterpret(u, y);
+  for (int bit = 0; bit < t.bits(); ++bit) {
+    const Expr one = Halide::Internal::make_one(u);
+    result = select(((exponent >> bit) & one) != 0, result * base, result);
+    base = base * base;
+  }
+  result = Halide::reinterpret(t, result);
+  if (!t.is_int()) return result;
+  const Expr minus = exact_sub(zero_of(x), one_of(x));
+  const Expr odd = (y & one_of(y)) != zero_of(y);
+  const Expr inverse = select(x == one_of(x), one_of(x),
+                              select(x == minus, select(odd, minus, one_of(x)), zero_of(x)));
+  return select(y < zero_of(y), inverse, result);
+}
+
 }  // namespace
 
 Expr lower_neg(const Element& e) {
@@ -95,6 +114,7 @@ Expr lower_rem(const Element& e) {
 }
 Expr lower_pow(const Element& e) {
   const Expr a = e.operand(0), b = e.operand(1);
+  if (!a.type().is_float()) return integer_power(a, b);
   return a.type().bits() == 64 ? call_libm("pow", {a, b}) : math::pow(a, b);
 }
 Expr lower_max(const Element& e) { return maximum(e.operand(0), e.operand(1)); }

@@ -3,6 +3,7 @@
 // (element in the tile, inner index, tile). Ragged edges read clamped rows and columns into a whole
 // tile, and the store is guarded.
 #include <algorithm>
+#include <numeric>
 
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/kernel_builder.h"
@@ -19,7 +20,7 @@ class Tiles {
         c_(c),
         node_(b.node(dot)),
         s_(dot_shape(b.kernel.body, node_)),
-        vector_(b.lanes_of(dot)),
+        vector_(std::gcd(b.lanes_of(dot), c.nr)),
         name_(std::to_string(dot.index)),
         prod_("prod" + name_),
         lhs_("lhs" + name_),

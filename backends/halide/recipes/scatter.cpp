@@ -24,14 +24,15 @@ void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter) {
   Index at;
   for (std::size_t a = indices.size(); a-- > 0;) at.push_back(r[static_cast<int>(a)]);
   const Expr picked = Halide::cast<std::int32_t>(b.elements.at(n.operands[1], at));
-  if (g.mode != "clip") r.where(picked >= 0 && picked < constant(extents[axis]));
   Index target = as_index(args);
   target[axis] = clamp(picked, 0, constant(extents[axis] - 1));
   Index source(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(axis));
   source.insert(source.end(), at.begin(), at.end());
   source.insert(source.end(), args.begin() + static_cast<std::ptrdiff_t>(axis) + 1, args.end());
   const Expr old = f(reversed(target)), update = b.elements.at(n.operands[2], source);
-  f(reversed(target)) = old.type().is_bool() ? old || update : exact_add(old, update);
+  const Expr sum = old.type().is_bool() ? old || update : exact_add(old, update);
+  const Expr valid = picked >= 0 && picked < constant(extents[axis]);
+  f(reversed(target)) = g.mode == "clip" ? sum : select(valid, sum, old);
   f.compute_root();
   const int lanes = std::min(scatter.vector, b.lanes_of(v));
   const bool vectors = axis + 1 < args.size() && extents.back() >= lanes;
