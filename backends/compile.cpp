@@ -99,6 +99,7 @@ class CpuExecutable final : public Executable {
       : lowered_(std::move(lowered)), kernels_(std::move(kernels)), tables_(make_tables(objects)) {
     hd_options run_options = default_options();
     run_options.threads = options.threads;
+    if (options.threads == 0) run_options.pool = process_pool();
     if (options.check_nan) run_options.flags |= HD_CHECK_NAN;
     instance_.emplace(tables_.artifact(), &run_options);
   }

@@ -12,6 +12,11 @@ const hd_artifact* find_artifact(const SharedObject& object, const std::string& 
 
 }  // namespace
 
+hd_pool* process_pool() {
+  static hd_pool* const pool = hd_pool_create(0);
+  return pool;
+}
+
 Instance::Instance(const hd_artifact& artifact, const hd_options* options) {
   hd_options with_message = default_options();
   if (options) with_message = *options;

@@ -21,6 +21,10 @@ inline hd_options default_options() {
   return options;
 }
 
+/// The threads that instances of this process share, one per CPU; made at first use, there until
+/// the process ends. Null when they cannot be made: an instance then makes its own.
+hd_pool* process_pool();
+
 /// An hd_instance. One call at a time; several instances may run side by side. The artifact's
 /// tables must outlive it.
 class Instance {

@@ -8,15 +8,6 @@
 #include "heddle/backends/artifact/toolchain.h"
 
 namespace heddle {
-namespace {
-
-// There every C symbol begins with an underscore.
-bool is_macho(std::span<const std::byte> bytes) {
-  return bytes.size() >= 4 && bytes[0] == std::byte{0xcf} && bytes[1] == std::byte{0xfa};
-}
-
-}  // namespace
-
 std::vector<std::string> defined_symbols(const std::string& file, const std::string& folder) {
   const std::string printed = run_tool({tool("nm"), "-g", "--defined-only", "-P", file}, folder);
   std::set<std::string> names;
@@ -35,11 +26,9 @@ void add_prefix(const std::string& name, std::span<const std::string> objects,
   }
   std::string map;
   const std::string prefix = name + "_";
-  const std::string underscore = is_macho(take_file(folder, objects[0])) ? "_" : "";
   for (const std::string& symbol : names) {
-    const std::string bare = symbol.substr(underscore.size());
-    if (absl::StartsWith(bare, prefix)) continue;
-    absl::StrAppend(&map, symbol, " ", underscore, prefix, bare, "\n");
+    if (absl::StartsWith(symbol, prefix)) continue;
+    absl::StrAppend(&map, symbol, " ", prefix, symbol, "\n");
   }
   put_file(folder, "symbols.map", map);
   for (const std::string& object : objects) {

@@ -14,7 +14,7 @@ std::vector<std::string> defined_symbols(const std::string& file, const std::str
 
 /// Renames every symbol that one of the objects defines, in all of them, to "<name>_<symbol>",
 /// unless it begins with
-/// "<name>_" already. Drops the compilers' comments. ELF and Mach-O.
+/// "<name>_" already. Drops the compilers' comments.
 void add_prefix(const std::string& name, std::span<const std::string> objects,
                 const std::string& folder);
 

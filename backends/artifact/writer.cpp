@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/artifact/embedded.h"
 #include "heddle/backends/artifact/header.h"
@@ -78,8 +77,7 @@ class Writer {
     put_file(folder_.path(), (name + "_tables.c"), tables_source(artifact));
     std::vector<std::string> sources = {name + "_functions", name + "_tables"};
     if (artifact.n_constants) {
-      put_file(folder_.path(), (name + "_constants.s"),
-               constants_source(artifact, absl::StrContains(triple_, "osx")));
+      put_file(folder_.path(), (name + "_constants.s"), constants_source(artifact));
       for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {
         const std::byte* data = static_cast<const std::byte*>(artifact.constants[i].data);
         put_file(folder_.path(), absl::StrCat("constant", i, ".bin"),

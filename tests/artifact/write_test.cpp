@@ -98,6 +98,34 @@ TEST(Write, DamagedLibrariesAreRefused) {
   EXPECT_EQ(program, nullptr);
 }
 
+TEST(Write, FirstFeatureSetThatTheCpuHasRuns) {
+  const TemporaryFolder folder;
+  Line best = make_line(0.5f), plain = make_line(0.001f);
+  best.plan.target.features = {"sse41"};
+  const std::vector plans = {best.compiled(), plain.compiled()};
+  write_artifact(plans, {.name = "line", .folder = folder.path(), .cached = build_tree_cache()});
+  const std::string printed = run_c(folder, R"(
+#include <stdio.h>
+#include "line.h"
+int main(void) {
+  const char *features[] = {"sse41", "", "none"};
+  for (int i = 0; i < 3; ++i) {
+    line_options options = {.size = sizeof options, .threads = 1, .cpu_features = features[i]};
+    line_t *line = line_create(&options);
+    float x[8], t[8], params[2] = {0}, loss;
+    for (int k = 0; k < 8; ++k) { x[k] = 0.25f * (float)k - 1; t[k] = 3 * x[k] + 1; }
+    for (int k = 0; k < 100; ++k) line_step(line, x, t, params, &loss);
+    printf("%.1f\n", params[0]);
+    line_destroy(line);
+  }
+  return 0;
+}
+)",
+                                    {"line.a"});
+  EXPECT_EQ(printed.substr(0, 4), "3.0\n") << "this CPU has SSE 4.1";
+  EXPECT_LT(std::stod(printed.substr(4)), 1);
+}
+
 // K4
 TEST(Write, TwoArtifactsInOneProgramShareNothing) {
   const TemporaryFolder folder;

@@ -1,0 +1,35 @@
+# Exports MODEL twice, as different as can be: folder, locale, jobs, cold and warm cache. All files must be equal.
+# cmake -DMODEL=... -DNAME=digits -DFOLDER=... -P reproducible.cmake
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER}/cache ${FOLDER}/first ${FOLDER}/quite/another/place)
+execute_process(COMMAND chmod 700 ${FOLDER}/cache)
+function(export folder locale jobs)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env HEDDLE_CACHE=${FOLDER}/cache LANG=${locale} LC_ALL=${locale}
+                          ${MODEL} --output ${folder} --jobs ${jobs}
+                  WORKING_DIRECTORY ${folder} RESULT_VARIABLE result ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "export failed: ${error}")
+  endif()
+endfunction()
+function(compare other)
+  foreach(extension a so h json check)
+    execute_process(COMMAND cmp ${FOLDER}/first/${NAME}.${extension} ${other}/${NAME}.${extension} RESULT_VARIABLE differs)
+    if(differs)
+      message(SEND_ERROR "${NAME}.${extension} differs")
+    endif()
+  endforeach()
+endfunction()
+export(${FOLDER}/first C 1)
+export(${FOLDER}/quite/another/place tr_TR.UTF-8 2) # warm
+compare(${FOLDER}/quite/another/place)
+file(REMOVE_RECURSE ${FOLDER}/cache ${FOLDER}/quite)
+file(MAKE_DIRECTORY ${FOLDER}/cache ${FOLDER}/quite/another/place)
+execute_process(COMMAND chmod 700 ${FOLDER}/cache)
+export(${FOLDER}/quite/another/place tr_TR.UTF-8 2) # cold
+compare(${FOLDER}/quite/another/place)
+file(SIZE ${FOLDER}/first/${NAME}.so size)
+message(STATUS "${NAME}.so: ${size} bytes")
+if(size GREATER 250000)
+  message(SEND_ERROR "${NAME}.so is larger than 250 KB")
+endif()
+file(REMOVE_RECURSE ${FOLDER})
