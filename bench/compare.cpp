@@ -1,0 +1,57 @@
+#include "bench/compare.h"
+
+#include <cstring>
+
+#include "heddle/frontend/params.h"
+
+namespace heddle::bench {
+namespace {
+
+std::vector<std::byte> values(const Type& type, const std::string& name, double limit) {
+  if (is_floating(type.dtype)) return *uniform(type, limit, 1, name).bytes;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
+  auto* out = reinterpret_cast<std::int32_t*>(bytes.data());
+  for (std::size_t i = 0; i < bytes.size() / sizeof *out; ++i)
+    out[i] = static_cast<std::int32_t>(i * 7 % 10);
+  return bytes;
+}
+
+}  // namespace
+
+Bound::Bound(const Program& program, int threads, double limit) {
+  CompileOptions options;
+  options.threads = threads;
+  executable_ = compile(program, options);
+  const hd_signature& signature = hd_artifact_of(executable_->instance())->signatures[0];
+  for (std::uint32_t a = 0; a < signature.n_arguments; ++a)
+    storage_.emplace_back(signature.arguments[a].bytes + 64);
+  for (auto& s : storage_) {
+    const auto address = reinterpret_cast<std::uintptr_t>(s.data());
+    arguments_.push_back(s.data() + (64 - address % 64) % 64);
+  }
+  const Function& f = program.entry();
+  for (std::size_t i = 0; i < f.inputs.size(); ++i) {
+    const std::vector<std::byte> bytes = values(f.type(f.inputs[i].value), f.inputs[i].name, limit);
+    const hd_tensor_spec& spec = signature.tensors[i];
+    std::memcpy(static_cast<std::byte*>(arguments_[spec.argument]) + spec.offset, bytes.data(),
+                bytes.size());
+  }
+}
+
+void Bound::operator()() {
+  hd_run(executable_->instance(), 0, arguments_.data(),
+         static_cast<std::uint32_t>(arguments_.size()));
+}
+
+void add(const std::string& name, std::function<void()> call, double flops, double bytes) {
+  benchmark::RegisterBenchmark(name.c_str(), [call = std::move(call), flops,
+                                              bytes](benchmark::State& state) {
+    for (auto _ : state) call();
+    using Counter = benchmark::Counter;
+    const auto rate = Counter::kIsIterationInvariantRate;
+    if (flops > 0) state.counters["GF/s"] = Counter(flops / 1e9, rate);
+    if (bytes > 0) state.counters["GB/s"] = Counter(bytes / 1e9, rate);
+  })->UseRealTime();
+}
+
+}  // namespace heddle::bench

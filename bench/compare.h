@@ -1,0 +1,37 @@
+// What the benchmarks share: a compiled function bound to its own data, ready to be called again
+// and again. Names are "work/who" or "work/threads/who": bench/report.py pairs the same work and
+// prints ratios.
+#ifndef HEDDLE_BENCH_COMPARE_H_
+#define HEDDLE_BENCH_COMPARE_H_
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/backends/compile.h"
+#include "heddle/graph/program.h"
+
+namespace heddle::bench {
+
+/// Compiles the program's entry function and gives it inputs: uniform floats in [-limit, limit),
+/// integers below 10.
+class Bound {
+ public:
+  Bound(const Program& program, int threads, double limit = 1);
+  void operator()();
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  std::vector<std::vector<std::byte>> storage_;
+  std::vector<void*> arguments_;
+};
+
+/// Registers `call` under `name`, timed by the wall clock; `flops` and `bytes` of one call become
+/// rates when given.
+void add(const std::string& name, std::function<void()> call, double flops = 0, double bytes = 0);
+
+}  // namespace heddle::bench
+
+#endif  // HEDDLE_BENCH_COMPARE_H_
