@@ -20,6 +20,7 @@ struct Unary {
   Rows rows;
   Surface surface;
   double rtol = 1e-6;
+  Roofline roofline = nullptr;
   std::string_view text;
 };
 template <int kKinds>
@@ -33,6 +34,7 @@ consteval Operation unary(Unary u) {
                                .workloads = u.rows,
                                .rtol = u.rtol,
                                .atol = u.rtol == 0 ? 0 : 1e-6,
+                               .roofline = u.roofline,
                                .text = u.text},
                     .surface = u.surface});
 }
@@ -220,6 +222,7 @@ constinit const Operation op_exp = unary<kFloat>(
      .linearize = times_factor<exp_factor>,
      .rows = rows<1, kFloat>,
      .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
      .text = "e^x.\nC1 x has a floating dtype.\nexp(-inf) = 0; exp(inf) = inf; exp(NaN) = NaN; "
              "above the dtype's range inf."});
 
@@ -229,6 +232,7 @@ constinit const Operation op_expm1 = unary<kFloat>(
      .linearize = times_factor<expm1_factor>,
      .rows = rows<1, kFloat>,
      .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
      .text = "e^x - 1, accurate near 0.\nC1 x has a floating dtype.\nexpm1(-0) = -0; expm1(-inf) "
              "= -1; expm1(inf) = inf; expm1(NaN) = NaN."});
 
@@ -238,6 +242,7 @@ constinit const Operation op_log = unary<kFloat>(
      .linearize = log_linearize,
      .rows = rows<1, kFloat, 0.1, 4.0>,
      .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<10>,
      .text = "The natural logarithm; subnormal arguments count.\nC1 x has a floating dtype.\n"
              "log(0) = log(-0) = -inf; NaN below 0; log(inf) = inf; log(NaN) = NaN."});
 
@@ -247,6 +252,7 @@ constinit const Operation op_log1p = unary<kFloat>(
      .linearize = log1p_linearize,
      .rows = rows<1, kFloat, -0.9, 4.0>,
      .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<10>,
      .text = "log(1 + x), accurate near 0.\nC1 x has a floating dtype.\nlog1p(-0) = -0; log1p(-1) "
              "= -inf; NaN below -1; log1p(inf) = inf."});
 
@@ -256,6 +262,7 @@ constinit const Operation op_tanh = unary<kFloat>(
      .linearize = times_factor<tanh_factor>,
      .rows = rows<1, kFloat>,
      .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
      .text = "The hyperbolic tangent.\nC1 x has a floating dtype.\ntanh(-0) = -0; tanh(+-inf) = "
              "+-1; tanh(NaN) = NaN. Derivative 1 - tanh(x)^2."});
 
@@ -265,6 +272,7 @@ constinit const Operation op_logistic = unary<kFloat>(
      .linearize = times_factor<logistic_factor>,
      .rows = rows<1, kFloat>,
      .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
      .text = "1/(1 + e^-x), without overflow on either side.\nC1 x has a floating dtype.\n"
              "logistic(-inf) = 0; logistic(inf) = 1; logistic(NaN) = NaN."});
 
@@ -274,6 +282,7 @@ constinit const Operation op_erf = unary<kFloat>(
      .linearize = times_factor<erf_factor>,
      .rows = rows<1, kFloat>,
      .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<10>,
      .text = "The error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x.\nC1 x has a "
              "floating dtype.\nerf(-0) = -0; erf(+-inf) = +-1; erf(NaN) = NaN."});
 

@@ -22,6 +22,7 @@ struct Binary {
   Rows rows;
   Surface surface;
   double rtol = 1e-6;
+  Roofline roofline = nullptr;
   std::string_view text;
 };
 template <int kKinds>
@@ -36,6 +37,7 @@ consteval Operation binary(Binary o) {
                                .workloads = o.rows,
                                .rtol = o.rtol,
                                .atol = o.rtol == 0 ? 0 : 1e-6,
+                               .roofline = o.roofline,
                                .text = o.text},
                     .surface = o.surface});
 }
@@ -281,6 +283,7 @@ constinit const Operation op_pow = binary<kNumber>(
      .rows = rows<2, kNumber, 0.3, 3.0>,
      .surface = {.overloads = kBinary, .plan = plan_pow, .body = body_pow},
      .rtol = 4e-6,
+     .roofline = per_element<30>,
      .text = "x^y. Integers wrap; a negative exponent gives 0 unless x is 1 or -1.\nC1 both have "
              "one integer or floating dtype.\nC2 both have one shape.\nFloats as IEEE 754 pow: "
              "x^0 = 1 (also of NaN), 1^y = 1, 0^y = inf for y < 0, NaN for x < 0 with a fractional "

@@ -170,6 +170,15 @@ std::vector<Workload> scatter_rows() {
   return result;
 }
 
+/// The gathered elements are read and written; the rest of x is not touched.
+std::pair<std::int64_t, std::int64_t> gather_roofline(At at, const Bindings& symbols) {
+  const std::int64_t indices = evaluate(element_count(at.operands[1].dims), symbols);
+  const Type result = infer_gather(at)[0];
+  const std::int64_t moved = evaluate(element_count(result.dims), symbols) *
+                             static_cast<std::int64_t>(size_of(result.dtype));
+  return {0, 2 * moved + 4 * indices};
+}
+
 constexpr Role kGatherRoles[] = {Role::linear, Role::no_grad};
 constexpr Role kScatterRoles[] = {Role::linear, Role::no_grad, Role::linear};
 
@@ -197,6 +206,7 @@ constinit const Operation op_gather = define_op(
                 .workloads = gather_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = gather_roofline,
                 .text = "result[a.., i.., b..] = x[a.., indices[i..], b..] along `axis`. An index "
                         "outside [0, extent): mode clip takes the nearest element, drop gives 0. "
                         "(In a call negative indices count from the end.)\nC1 the indices are "

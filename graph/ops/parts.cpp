@@ -268,6 +268,7 @@ constinit const Operation op_slice = define_op(
                 .workloads = slice_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "result[i] = x[starts + i * strides], up to limits (exclusive). (In a call "
                         "negative starts and limits count from the end, and limits beyond it are "
                         "cut, as in NumPy.)\nC1 one entry per axis.\nC2 0 <= start <= limit <= "
@@ -285,6 +286,7 @@ constinit const Operation op_pad = define_op(
                 .workloads = pad_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "x with `value` between each two elements of an axis (interior), before "
                         "(low) and after (high) it; negative low and high cut.\nC1 both have one "
                         "dtype.\nC2 the value is a scalar.\nC3 one entry per axis.\nC4 interior is "
@@ -303,6 +305,7 @@ constinit const Operation op_concatenate = define_op(
                 .workloads = concatenate_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "The operands one after another along one axis.\nC1 at least one operand.\n"
                         "C2 0 <= axis < rank.\nC3 all have one dtype.\nC4 all have one shape but "
                         "for the axis."},

@@ -113,4 +113,14 @@ std::vector<Workload> elementwise_rows(std::size_t operands, int kinds, double l
   return result;
 }
 
+std::pair<std::int64_t, std::int64_t> cost(At at, const Bindings& symbols, std::int64_t flops) {
+  const auto elements = [&](const Type& t) { return evaluate(element_count(t.dims), symbols); };
+  std::int64_t bytes = 0;
+  for (const Type& t : at.operands)
+    bytes += elements(t) * static_cast<std::int64_t>(size_of(t.dtype));
+  const Types results = at.op.strict.infer(at);
+  for (const Type& t : results) bytes += elements(t) * static_cast<std::int64_t>(size_of(t.dtype));
+  return {flops * elements(results[0]), bytes};
+}
+
 }  // namespace heddle::ops

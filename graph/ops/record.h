@@ -74,6 +74,15 @@ std::vector<Workload> rows() {
   return elementwise_rows(kCount, kKinds, kLow, kHigh, kOrder);
 }
 
+/// {flops, bytes}: `flops` per element of the first result; operands and results pass once. The
+/// elementary functions cost about ten additions.
+std::pair<std::int64_t, std::int64_t> cost(At at, const Bindings& symbols, std::int64_t flops);
+template <int kFlops>
+std::pair<std::int64_t, std::int64_t> per_element(At at, const Bindings& symbols) {
+  return cost(at, symbols, kFlops);
+}
+using Roofline = std::pair<std::int64_t, std::int64_t> (*)(At, const Bindings&);
+
 }  // namespace heddle::ops
 
 #endif  // HEDDLE_GRAPH_OPS_RECORD_H_

@@ -269,6 +269,7 @@ constinit const Operation op_constant =
                           .workloads = no_rows,
                           .rtol = 0,
                           .atol = 0,
+                          .roofline = per_element<0>,
                           .text = "The elements written in the program.\nC1 the value is given."}});
 
 constinit const Operation op_iota = define_op(
@@ -281,6 +282,7 @@ constinit const Operation op_iota = define_op(
                 .workloads = iota_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "result[i] = i[axis], converted to the dtype.\nC1 0 <= axis < rank.\nC2 "
                         "the dtype is an integer or floating one."}});
 
@@ -295,6 +297,7 @@ constinit const Operation op_broadcast_in_dim = define_op(
                 .workloads = broadcast_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "x repeated: its axis a becomes axis axes[a] of `dims`, an extent of 1 "
                         "stretches.\nC1 one entry of axes per axis of x.\nC2 the axes are in "
                         "range, distinct and ascending.\nC3 an extent is equal or 1."},
@@ -311,6 +314,7 @@ constinit const Operation op_reshape = define_op(
                 .workloads = reshape_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "The same elements in row-major order under other extents. (In a call "
                         "one extent may be -1: what is left.)\nC1 no extent is negative.\nC2 the "
                         "number of elements stays."},
@@ -327,6 +331,7 @@ constinit const Operation op_transpose = define_op(
                 .workloads = transpose_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "Axes in another order: result axis a is x's axis permutation[a]. (A call "
                         "without a permutation reverses them.)\nC1 one entry per axis.\nC2 every "
                         "axis once."},
@@ -343,6 +348,7 @@ constinit const Operation op_reverse = define_op(
                 .workloads = reverse_rows,
                 .rtol = 0,
                 .atol = 0,
+                .roofline = per_element<0>,
                 .text = "Elements in the opposite order along `axes`.\nC1 the axes are in "
                         "range, distinct and ascending."},
      .surface = {.overloads = kReverseSchemas, .plan = plan_keep, .body = body_axes}});
