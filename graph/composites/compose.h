@@ -53,8 +53,8 @@ inline ValueId shifted(Builder& b, ValueId x, std::int64_t axis) {
 /// The number of elements of `dims` along `axes`, as a scalar of `dtype`: a constant, or counted
 /// when an extent is symbolic.
 ValueId count_along(Builder& b, const Dims& dims, const emit::Axes& axes, DType dtype);
-/// The mean of x over one axis.
-ValueId mean_over(Builder& b, ValueId x, std::int64_t axis);
+/// The mean of x along axes; of 16-bit floats taken in f32.
+ValueId mean_along(Builder& b, ValueId x, const emit::Axes& axes);
 
 }  // namespace heddle::ops
 

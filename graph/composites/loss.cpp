@@ -62,9 +62,7 @@ ValueId cross_entropy(Builder& b, const Values& x, At) {
   const ValueId nan = b.filled(rows, std::numeric_limits<double>::quiet_NaN());
   const ValueId checked = emit::select(b, known, loss, nan);
 
-  const Axes all = emit::all_axes(rows.rank());
-  const ValueId count = count_along(b, rows.dims, all, rows.dtype);
-  return emit::div(b, emit::reduce_sum(b, checked, all), count);
+  return mean_along(b, checked, emit::all_axes(rows.rank()));
 }
 
 // (softmax - one-hot) d / rows.

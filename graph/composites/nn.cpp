@@ -17,11 +17,15 @@ ValueId count_along(Builder& b, const Dims& dims, const emit::Axes& axes, DType 
   return emit::reduce_sum(b, ones, emit::all_axes(along.size()));
 }
 
-ValueId mean_over(Builder& b, ValueId x, std::int64_t axis) {
+ValueId mean_along(Builder& b, ValueId x, const emit::Axes& axes) {
   const Type type = b.type(x);
-  const ValueId sum = emit::reduce_sum(b, x, {axis});
-  const ValueId count = count_along(b, type.dims, {axis}, type.dtype);
-  return emit::div(b, sum, emit::broadcast_scalar(b, count, b.type(sum).dims));
+  const bool narrow = type.dtype == DType::f16 || type.dtype == DType::bf16;
+  const DType wide = narrow ? DType::f32 : type.dtype;  // f16 cannot count beyond 65504
+  const ValueId sum = emit::reduce_sum(b, emit::convert(b, x, wide), axes);
+  const ValueId count = count_along(b, type.dims, axes, wide);
+  const Dims kept = b.type(sum).dims;
+  const ValueId mean = emit::div(b, sum, emit::broadcast_scalar(b, count, kept));
+  return emit::convert(b, mean, type.dtype);
 }
 
 }  // namespace ops
@@ -183,11 +187,7 @@ Types infer_mean(At at) {
   return {{at.operands[0].dtype, emit::without(at.operands[0].dims, axes)}};
 }
 ValueId mean(Builder& b, const Values& x, At at) {
-  const Axes axes = at.attributes.as<AxesAttributes>().axes;
-  const Type type = b.type(x[0]);
-  const ValueId sum = emit::reduce_sum(b, x[0], axes);
-  const ValueId count = count_along(b, type.dims, axes, type.dtype);
-  return emit::div(b, sum, emit::broadcast_scalar(b, count, b.type(sum).dims));
+  return mean_along(b, x[0], at.attributes.as<AxesAttributes>().axes);
 }
 std::vector<Workload> mean_rows() {
   std::vector<Workload> result;
@@ -236,9 +236,9 @@ struct Standard {
 Standard standardised(Builder& b, ValueId x, At at) {
   const Dims dims = b.type(x).dims;
   const auto axis = static_cast<std::int64_t>(dims.size()) - 1;
-  const ValueId centre = emit::broadcast_over(b, mean_over(b, x, axis), dims, {axis});
+  const ValueId centre = emit::broadcast_over(b, mean_along(b, x, {axis}), dims, {axis});
   const ValueId centred = emit::sub(b, x, centre);
-  const ValueId variance = mean_over(b, emit::mul(b, centred, centred), axis);
+  const ValueId variance = mean_along(b, emit::mul(b, centred, centred), {axis});
   const ValueId steady = emit::add(b, variance, at.attributes.as<LayerNormAttributes>().epsilon);
   return {centred, emit::broadcast_over(b, emit::rsqrt(b, steady), dims, {axis})};
 }
@@ -258,9 +258,9 @@ MaybeValues layer_norm_vjp(Builder& b, const Values& x, ValueId, ValueId d, At a
   const Standard s = standardised(b, x[0], at);
   const ValueId n = emit::mul(b, s.centred, s.scale);
   const ValueId g = emit::mul(b, d, over_rows(b, x[1], dims));
-  const ValueId mean_g = emit::broadcast_over(b, mean_over(b, g, axis), dims, {axis});
+  const ValueId mean_g = emit::broadcast_over(b, mean_along(b, g, {axis}), dims, {axis});
   const ValueId mean_gn =
-      emit::broadcast_over(b, mean_over(b, emit::mul(b, g, n), axis), dims, {axis});
+      emit::broadcast_over(b, mean_along(b, emit::mul(b, g, n), {axis}), dims, {axis});
   const ValueId rest = emit::sub(b, emit::sub(b, g, mean_g), emit::mul(b, n, mean_gn));
   const Axes rows = emit::all_axes(dims.size() - 1);
   const ValueId d_scale = emit::reduce_sum(b, emit::mul(b, d, n), rows);

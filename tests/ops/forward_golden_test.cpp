@@ -247,6 +247,11 @@ TEST(forward, sums_round_once) {
       {4096});
 }
 
+TEST(forward, the_mean_of_many_narrow_floats) {
+  const Literal many = vector_of(DType::f16, std::vector<double>(70000, 2));
+  expect_same(apply(op_mean, {many}, axes({0})), {2});
+}
+
 TEST(forward, activations_and_losses) {
   // Figures from Python's math module, 10 digits.
   const auto gelu = [](bool tanh) { return Attributes::of(GeluAttributes{tanh}); };
