@@ -82,8 +82,8 @@ DType common(Bound call, std::size_t first = 0) {
   return dtype.value_or(DType::f32);
 }
 
-/// Operands [first, end) converted to `compute`, those before as they are.
-DtypePlan plan_in(Bound call, DType compute, DType output, std::size_t first = 0) {
+/// Every operand converted to the dtype that stands in its place.
+DtypePlan plan_of(Bound call, const std::vector<DType>& to, DType compute, DType output) {
   DtypePlan p{.operation = std::string(call.op->name),
               .operands = {},
               .compute = compute,
@@ -91,14 +91,23 @@ DtypePlan plan_in(Bound call, DType compute, DType output, std::size_t first = 0
               .output = output};
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Tensor* t = tensor_at(call, i);
-    if (t == nullptr) check_range(call, i, compute);
+    check_range(call, i, to[i]);
     p.operands.push_back({.role = t ? OperandKind::tensor : OperandKind::weak_scalar,
                           .dtype = t ? std::optional(t->type().dtype) : std::nullopt,
-                          .convert_to = t && i < first ? t->type().dtype : compute});
+                          .convert_to = to[i]});
   }
   return p;
 }
+DtypePlan plan_in(Bound call, DType compute, DType output) {
+  return plan_of(call, std::vector<DType>(call.operands.size(), compute), compute, output);
+}
 DtypePlan plan_in(Bound call, DType compute) { return plan_in(call, compute, compute); }
+/// Operand `i` of another dtype than the others.
+DtypePlan plan_but(Bound call, DType compute, std::size_t i, DType other) {
+  std::vector<DType> to(call.operands.size(), compute);
+  to[i] = other;
+  return plan_of(call, to, compute, compute);
+}
 
 /// TypeError unless every tensor operand is of `kinds`.
 void check_tensors(Bound call, int kinds) {
@@ -153,8 +162,7 @@ DtypePlan plan_compare(Bound call) { return plan_in(call, common(call), DType::b
 
 DtypePlan plan_select(Bound call) {
   if (call.tensor(0).type().dtype != DType::boolean) dtype_error(call, 0, "bool");
-  const DType compute = common(call, 1);
-  return plan_in(call, compute, compute, 1);
+  return plan_but(call, common(call, 1), 0, DType::boolean);
 }
 
 DtypePlan plan_convert(Bound call) {
@@ -203,16 +211,12 @@ DtypePlan plan_gather(Bound call) {
   }
   DType compute = call.tensor(0).type().dtype;
   if (call.operands.size() > 2) compute = promote(compute, call.tensor(2).type().dtype);
-  DtypePlan p = plan_in(call, compute);
-  p.operands[1].convert_to = DType::i32;
-  return p;
+  return plan_but(call, compute, 1, DType::i32);
 }
 
 DtypePlan plan_cross_entropy(Bound call) {
   if (!is_integer(call.tensor(1).type().dtype)) dtype_error(call, 1, words(kInteger));
-  DtypePlan p = plan_in(call, floating(call.tensor(0).type().dtype));
-  p.operands[1].convert_to = DType::i32;
-  return p;
+  return plan_but(call, floating(call.tensor(0).type().dtype), 1, DType::i32);
 }
 
 }  // namespace heddle::ops

@@ -166,6 +166,7 @@ TEST(surface, negative_indices_count_from_the_end) {  // F1
   const Literal x = floats({1, 2, 3, 4, 5});
   EXPECT_EQ(run_call(op_gather, {x, ints({-1, -3, 0})}), Numbers({5, 3, 1}));
   EXPECT_EQ(run_call(op_gather, {x}, {std::int64_t{-2}}), Numbers({4}));
+  EXPECT_EQ(run_call(op_gather, {vector_of(DType::u8, {7, 8})}, {std::int64_t{-1}}), Numbers({8}));
   EXPECT_EQ(run_call(op_gather, {x, vector_of(DType::i64, {-1, 1})}), Numbers({5, 2}));
   EXPECT_EQ(run_call(op_gather, {x, vector_of(DType::u8, {4})}), Numbers({5}));
   EXPECT_EQ(run_call(op_scatter, {x, ints({-1, -1}), floats({10, 20})}), Numbers({1, 2, 3, 4, 35}));
