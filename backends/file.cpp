@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+
+#include "heddle/graph/error.h"
 
 namespace heddle {
 
@@ -48,6 +52,21 @@ bool try_write_file(const std::string& path, std::span<const std::byte> bytes, b
 void sync_folder(const std::string& path) {
   const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.open()) ::fsync(folder.get());
+}
+
+TemporaryFolder::TemporaryFolder() {
+  const char* root = std::getenv("TMPDIR");
+  path_ = std::string(root != nullptr && *root != '\0' ? root : "/tmp") + "/heddle-XXXXXX";
+  if (::mkdtemp(path_.data()) == nullptr) {
+    throw RuntimeError(
+        {.message = "cannot make a temporary folder '" + path_ + "': " + system_error(),
+         .field = "TMPDIR"});
+  }
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace heddle

@@ -1,5 +1,5 @@
-// Files by descriptor: what the cache and the worker need of POSIX. Failures are answers, not
-// errors.
+// Files by descriptor: what the cache and the worker need of POSIX. Failures of
+// files are answers, not errors.
 #ifndef HEDDLE_BACKENDS_FILE_H_
 #define HEDDLE_BACKENDS_FILE_H_
 
@@ -33,6 +33,20 @@ std::optional<std::vector<std::byte>> try_read_file(const std::string& path, boo
 bool try_write_file(const std::string& path, std::span<const std::byte> bytes, bool sync = false);
 /// Syncs a folder, so that a rename in it lasts.
 void sync_folder(const std::string& path);
+
+/// A fresh folder for temporary files, removed with everything in it.
+class TemporaryFolder {
+ public:
+  /// In TMPDIR, else /tmp. RuntimeError when it cannot be made.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace heddle
 

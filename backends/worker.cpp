@@ -8,7 +8,6 @@
 #include <optional>
 #include <thread>
 
-#include "heddle/backends/artifact/toolchain.h"
 #include "heddle/backends/file.h"
 #include "heddle/backends/process.h"
 #include "heddle/graph/error.h"
@@ -114,7 +113,7 @@ class Compilation {
     std::atomic<std::size_t> next{0};
     auto work = [&] {
       for (std::size_t i = next++; i < missing.size() && !stop_; i = next++) {
-        compile_one(*missing[i], (folder / std::to_string(i)).string());
+        compile_one(*missing[i], folder.path() + "/" + std::to_string(i));
       }
     };
     std::vector<std::thread> threads;

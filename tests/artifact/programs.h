@@ -39,7 +39,7 @@ inline CheckCase line_check() {
 inline Cached build_tree_cache() {
   return [](const std::string& key, const std::function<std::vector<std::byte>()>& make) {
     const std::string folder = HEDDLE_BINARY_DIR "/core-cache";
-    if (const auto kept = read_file(folder + "/" + key)) return *kept;
+    if (const auto kept = try_read_file(folder + "/" + key)) return *kept;
     std::filesystem::create_directories(folder);
     const std::vector<std::byte> bytes = make();
     const std::string beside = key + "." + std::to_string(getpid());

@@ -88,7 +88,7 @@ TEST(Write, DamagedLibrariesAreRefused) {
   const std::string path = folder.path() + "/cut.so";
   heddle_program* program = nullptr;
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += whole.size() / 29) {
-    ASSERT_TRUE(write_file(path, std::span(whole).first(bytes)));
+    ASSERT_TRUE(try_write_file(path, std::span(whole).first(bytes)));
     EXPECT_EQ(heddle_open(path.c_str(), nullptr, &program), HD_BAD_FILE) << bytes;
     EXPECT_EQ(std::string(heddle_error(nullptr)).find(path), 0u) << heddle_error(nullptr);
   }
@@ -234,7 +234,8 @@ TEST(Write, HeaderIsCAndCxxAndSaysTheShapes) {
 
 std::vector<std::vector<std::byte>> contents(const std::vector<std::filesystem::path>& files) {
   std::vector<std::vector<std::byte>> all;
-  for (const std::filesystem::path& file : files) all.push_back(read_file(file.string()).value());
+  for (const std::filesystem::path& file : files)
+    all.push_back(try_read_file(file.string()).value());
   return all;
 }
 

@@ -181,15 +181,15 @@ KernelRunner::KernelRunner(std::vector<Kernel> kernels, bool checked)
   WorkerOptions options;
   options.checked = checked;
   objects_ = compile_kernels(kernels_, Cache(), options);
-  const std::string base = folder_.path().string() + "/";
+  const std::string base = folder_.path() + "/";
   std::vector<std::string> link{"c++", "-shared", "-o", base + "kernels.so"};
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     bool repeated = false;
     for (std::size_t j = 0; j < i; ++j) repeated |= objects_[j].symbol == objects_[i].symbol;
     if (repeated) continue;
-    const std::string path = base + std::to_string(i) + ".o";
-    write_file(path, std::span(objects_[i].object));
-    link.push_back(path);
+    const std::string name = std::to_string(i) + ".o";
+    put_file(folder_.path(), name, std::span(objects_[i].object));
+    link.push_back(base + name);
   }
   add_glue(link, HEDDLE_SOURCE_DIR "/runtime/core/halide_glue.cc", base + "glue");
   if (checked) add_glue(link, HEDDLE_SOURCE_DIR "/tests/backends/checked_glue.cc", base + "checks");
