@@ -155,7 +155,7 @@ std::string Cache::path_of(std::string_view name) const {
 std::optional<std::vector<std::byte>> Cache::get(const CacheKey& key) const {
   if (!enabled()) return std::nullopt;
   const std::string path = path_of(hex(key));
-  std::optional<std::vector<std::byte>> file = read_file(path, false);
+  std::optional<std::vector<std::byte>> file = try_read_file(path, false);
   if (!file) return std::nullopt;
   if (!is_intact(*file, key)) {
     notice("entry " + hex(key) + " is damaged; it is removed and made again");
@@ -178,7 +178,7 @@ void Cache::write_entry(const std::string& path, const CacheKey& key,
     return notice("cannot make '" + folder + "': " + system_error());
   }
   const std::string temporary = folder_ + "/" + temporary_name();
-  if (!write_file(temporary, file, true) || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!try_write_file(temporary, file, true) || ::rename(temporary.c_str(), path.c_str()) != 0) {
     notice("cannot write '" + path + "': " + system_error());
     ::unlink(temporary.c_str());
     return;
@@ -211,7 +211,7 @@ std::vector<Cache::Entry> Cache::list() const {
 std::vector<Cache::Entry> Cache::verify(bool repair) const {
   std::vector<Entry> entries = list();
   for (Entry& e : entries) {
-    const auto file = read_file(path_of(e.name), false);
+    const auto file = try_read_file(path_of(e.name), false);
     e.intact = file && is_intact(*file, key_of(e.name));
     if (!e.intact && repair) ::unlink(path_of(e.name).c_str());
   }

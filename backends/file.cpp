@@ -19,7 +19,7 @@ Descriptor::~Descriptor() {
 
 std::string system_error() { return std::strerror(errno); }
 
-std::optional<std::vector<std::byte>> read_file(const std::string& path, bool follow) {
+std::optional<std::vector<std::byte>> try_read_file(const std::string& path, bool follow) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW)));
   struct stat info {};
   if (!file.open() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -36,7 +36,7 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, bool fo
   return bytes;
 }
 
-bool write_file(const std::string& path, std::span<const std::byte> bytes, bool sync) {
+bool try_write_file(const std::string& path, std::span<const std::byte> bytes, bool sync) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
   const Descriptor file(::open(path.c_str(), flags, 0600));
   if (!file.open()) return false;

@@ -28,9 +28,9 @@ class Descriptor {
 /// Text of the last system error.
 std::string system_error();
 /// Nothing when it cannot be opened or read. `follow`: through a symbolic link.
-std::optional<std::vector<std::byte>> read_file(const std::string& path, bool follow = true);
+std::optional<std::vector<std::byte>> try_read_file(const std::string& path, bool follow = true);
 /// False when a write or the sync fails; the file may then be incomplete.
-bool write_file(const std::string& path, std::span<const std::byte> bytes, bool sync = false);
+bool try_write_file(const std::string& path, std::span<const std::byte> bytes, bool sync = false);
 /// Syncs a folder, so that a rename in it lasts.
 void sync_folder(const std::string& path);
 

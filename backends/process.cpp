@@ -38,7 +38,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 std::string text_of(const std::string& path) {
-  const auto bytes = read_file(path);
+  const auto bytes = try_read_file(path);
   if (!bytes) return "";
   return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }

@@ -145,7 +145,7 @@ class Compilation {
     }
   }
   std::vector<std::byte> run_worker(const Job& job, const std::string& base) {
-    if (!write_file(base + ".kernel", std::as_bytes(std::span(job.text)))) {
+    if (!try_write_file(base + ".kernel", std::as_bytes(std::span(job.text)))) {
       fail(job, "cannot write its text: " + system_error(), "");
     }
     std::vector<std::string> command{worker_};
@@ -154,7 +154,7 @@ class Compilation {
     command.push_back(base + ".o");
     const ProcessResult result = run_process(command, base, options_.most_seconds);
     if (!result.succeeded()) fail(job, result.how_it_ended(), result.error_text);
-    const auto object = read_file(base + ".o");
+    const auto object = try_read_file(base + ".o");
     if (!object) fail(job, "its worker wrote no object", result.error_text);
     std::string facts = result.output_text;
     while (!facts.empty() && facts.back() == '\n') facts.pop_back();
@@ -201,7 +201,7 @@ std::string worker_identity(const std::string& path) {
   const std::lock_guard lock(mutex);
   const auto found = known.find(path);
   if (found != known.end()) return found->second;
-  const auto file = read_file(path);
+  const auto file = try_read_file(path);
   if (!file) {
     throw NotAvailableError({.message = "cannot read the compile worker '" + path + "'",
                              .operation = "compile",
