@@ -27,7 +27,7 @@ std::string run_tool(const std::vector<std::string>& arguments, const std::strin
 }
 
 std::vector<std::byte> take_file(const std::string& folder, const std::string& name) {
-  std::optional<std::vector<std::byte>> bytes = read_file(folder + "/" + name);
+  std::optional<std::vector<std::byte>> bytes = try_read_file(folder + "/" + name);
   if (!bytes)
     throw RuntimeError(
         {.message = absl::StrCat("cannot read ", folder, "/", name, ": ", system_error())});
@@ -36,7 +36,7 @@ std::vector<std::byte> take_file(const std::string& folder, const std::string& n
 
 void put_file(const std::string& folder, const std::string& name,
               std::span<const std::byte> bytes) {
-  if (write_file(folder + "/" + name, bytes)) return;
+  if (try_write_file(folder + "/" + name, bytes)) return;
   throw RuntimeError(
       {.message = absl::StrCat("cannot write ", folder, "/", name, ": ", system_error())});
 }

@@ -16,6 +16,7 @@ TEST(TraceErrors, a_condition_on_a_tensor) {
 
 TEST(TraceErrors, a_captured_concrete_tensor) {
   const Tensor known = make_tensor(make_literal<float>({2}, {1, 2}));
+  const unsigned line = __LINE__ + 2;
   const std::string message = expect_error<ValueError>(
       [&] { trace([&](const Tensor& x) { return x + known; }, {f32({2})}); });
   EXPECT_NE(message.find("[add] trace.cpp:" + std::to_string(line)), std::string::npos) << message;
