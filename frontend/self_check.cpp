@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/interpret.h"
+#include "heddle/graph/passes/passes.h"
 
 namespace heddle {
 namespace {
 
 constexpr double kRelative = 1e-4, kAbsolute = 1e-5;  // of an output's largest element
+constexpr double kGradient = 1e-3;                    // of the product's terms
 
 CheckInput make_input(const Type& type, std::uint64_t seed) {
   const bool floating = is_floating(type.dtype);
@@ -39,6 +42,68 @@ CheckOutput make_output(const Type& type, const Literal& expected) {
   return out;
 }
 
+// The function whose gradient `g` gives: a floating scalar of the same inputs. `g` itself when it
+// gives the value too. Null: none.
+const Function* value_of(const Program& wide, const Function& g) {
+  const auto fits = [&](const Function& f) {
+    const bool same_inputs =
+        std::equal(f.inputs.begin(), f.inputs.end(), g.inputs.begin(), g.inputs.end(),
+                   [&](const Input& a, const Input& b) {
+                     return a.name == b.name && f.type(a.value) == g.type(b.value);
+                   });
+    if (!same_inputs || f.outputs.empty() || f.outputs[0].name.starts_with("d_")) return false;
+    const Type& type = f.type(f.outputs[0].value);
+    return type.rank() == 0 && is_floating(type.dtype);
+  };
+  if (fits(g)) return &g;
+  for (const Function& f : wide.functions()) {
+    if (fits(f)) return &f;
+  }
+  return nullptr;
+}
+
+// Outputs `d_<input>` of an input's type are gradients.
+struct Gradients {
+  std::vector<std::string> inputs;
+  std::vector<CheckGradient::Part> parts;
+};
+Gradients find_gradients(const Function& g) {
+  Gradients found;
+  for (std::size_t o = 0; o < g.outputs.size(); ++o) {
+    for (const Input& input : g.inputs) {
+      if (g.outputs[o].name != "d_" + input.name) continue;
+      if (g.type(g.outputs[o].value) != g.type(input.value)) continue;
+      found.inputs.push_back(input.name);
+      found.parts.push_back({static_cast<std::uint32_t>(o), 1000 + o});
+    }
+  }
+  return found;
+}
+
+Literal direction(const Type& type, std::uint64_t seed) {
+  std::vector<double> v(static_cast<std::size_t>(element_count(type)));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 2 * check_uniform(seed, i) - 1;
+  return convert(make_literal<double>(type.dims, v), type.dtype);
+}
+
+// <gradient, v> against J v of the value's f64 twin, in one random direction.
+void add_gradient(CheckCase& c, const Program& wide, const Function& g,
+                  std::vector<Literal> arguments) {
+  const Gradients gradients = find_gradients(g);
+  const Function* value = gradients.parts.empty() ? nullptr : value_of(wide, g);
+  if (value == nullptr) return;
+  Function alone = *value;
+  alone.outputs.resize(1);
+  const Program forward =
+      jvp(dead_code_elimination(Program(std::vector{std::move(alone)})), gradients.inputs);
+  for (std::size_t i = 0; i < gradients.parts.size(); ++i) {
+    const Type& type = g.type(g.outputs[gradients.parts[i].output].value);
+    arguments.push_back(direction(type, gradients.parts[i].seed));
+  }
+  const Literal product = interpret(forward, forward.entry().name, arguments).back();
+  c.gradients.push_back({gradients.parts, element_as_double(product, 0), kGradient});
+}
+
 CheckCase make_case(const Program& wide, const Function& f) {
   CheckCase c{.function = f.name};
   std::vector<Literal> arguments;
@@ -53,6 +118,7 @@ CheckCase make_case(const Program& wide, const Function& f) {
   for (std::size_t o = 0; o < results.size(); ++o) {
     c.outputs.push_back(make_output(f.type(f.outputs[o].value), results[o]));
   }
+  add_gradient(c, wide, wide.at(f.name), arguments);
   return c;
 }
 

@@ -10,7 +10,9 @@
 
 namespace heddle {
 
-/// One case per function: uniform inputs, and the results of the program's f64 twin.
+/// One case per function: uniform inputs, and the results of the program's f64 twin. Outputs
+/// `d_<input>` are also checked as gradients, along one direction, where the value is an output too
+/// or that of a function with the same inputs.
 std::vector<CheckCase> self_checks(const Program& program);
 
 }  // namespace heddle
