@@ -109,9 +109,7 @@ SharedObject SharedObject::from_bytes(std::span<const std::byte> bytes) {
     done += static_cast<std::size_t>(n);
   }
   try {
-    SharedObject object(open_handle("/proc/self/fd/" + std::to_string(file), shown));
-    close(file);
-    return object;
+    return SharedObject(open_handle("/proc/self/fd/" + std::to_string(file), shown), file);
   } catch (...) {
     close(file);
     throw;
@@ -136,13 +134,15 @@ SharedObject SharedObject::from_bytes(std::span<const std::byte> bytes) {
 
 SharedObject::~SharedObject() {
   if (handle_) dlclose(handle_);
+  if (file_ >= 0) close(file_);
 }
 
 SharedObject::SharedObject(SharedObject&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), file_(std::exchange(other.file_, -1)) {}
 
 SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
   std::swap(handle_, other.handle_);
+  std::swap(file_, other.file_);
   return *this;
 }
 

@@ -28,8 +28,10 @@ class SharedObject {
   explicit operator bool() const { return handle_ != nullptr; }
 
  private:
-  explicit SharedObject(void* handle) : handle_(handle) {}
+  explicit SharedObject(void* handle, int file = -1) : handle_(handle), file_(file) {}
   void* handle_ = nullptr;
+  int file_ =
+      -1;  ///< of an object from memory: the loader knows it by this number, so it stays open
 };
 
 }  // namespace heddle

@@ -46,15 +46,21 @@ void check_scalar_output(const Function& f) {
                     .needed = "f32[] or another floating scalar (for others: vjp)"});
 }
 
+// Only the first output's cotangent is not zero: the others have none.
+void keep_first_output(Linearized& l) {
+  l.linear.outputs.resize(l.active[0] ? 1 : 0);
+  for (std::size_t o = 1; o < l.active.size(); ++o) l.active[o] = false;
+}
+
 Program gradient(const Program& program, Names wrt, bool with_value, const std::string& suffix) {
   const Function& f = program.entry();
   check_scalar_output(f);
-  const Linearized l = linearize(program, wrt);
+  Linearized l = linearize(program, wrt);
+  keep_first_output(l);
   Builder build(f.name + suffix, &program);
   const Values inputs = add_inputs(build, f);
-  const Values results = reverse(build, l, inputs, [&](std::size_t o) {
-    return build.filled(f.type(f.outputs[o].value), o == 0 ? 1 : 0);
-  });
+  const Values results = reverse(
+      build, l, inputs, [&](std::size_t o) { return build.filled(f.type(f.outputs[o].value), 1); });
   std::vector<std::string> taken;
   if (with_value) taken = output_names(f);
   for (std::size_t o = 0; with_value && o < f.outputs.size(); ++o)
