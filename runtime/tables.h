@@ -85,7 +85,7 @@ struct PlanDescription {
   const hd_device* device = nullptr;
 };
 
-/// Bytes that outlive the tables, aligned to HD_ALIGNMENT.
+/// Bytes that outlive the tables, aligned for their elements.
 struct ConstantDescription {
   const void* data = nullptr;
   std::uint64_t bytes = 0;

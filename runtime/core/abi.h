@@ -19,7 +19,7 @@ extern "C" {
 #define HD_MAGIC 0x4c444448u /* "HDDL" */
 #define HD_ABI 1u            /* layout of these structs: must be equal */
 #define HD_FORMAT 1u         /* meaning of the fields: an older one runs, a newer one is refused */
-#define HD_ALIGNMENT 64u     /* of the workspace, of constants and of every arena buffer */
+#define HD_ALIGNMENT 64u     /* of the workspace and of every arena buffer */
 #define HD_MAX_RANK 16
 
 /* What a call returns. The text is hd_error(instance). */
@@ -171,7 +171,7 @@ typedef struct {
 } hd_signature;
 
 typedef struct {
-  const void* data; /* aligned to HD_ALIGNMENT */
+  const void* data; /* aligned for its elements */
   uint64_t bytes;
 } hd_constant;
 
