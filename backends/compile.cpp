@@ -1,5 +1,6 @@
 #include "heddle/backends/compile.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -92,6 +93,11 @@ class Call {
   std::vector<hd_tensor> tensors_;
 };
 
+bool wants_nan_check() {
+  const char* check = std::getenv("HEDDLE_CHECK");
+  return check != nullptr && std::string_view(check) == "nan";
+}
+
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(Lowered lowered, const std::vector<KernelObject>& objects, SharedObject kernels,
@@ -100,7 +106,7 @@ class CpuExecutable final : public Executable {
     hd_options run_options = default_options();
     run_options.threads = options.threads;
     if (options.threads == 0) run_options.pool = process_pool();
-    if (options.check_nan) run_options.flags |= HD_CHECK_NAN;
+    if (options.check_nan || wants_nan_check()) run_options.flags |= HD_CHECK_NAN;
     instance_.emplace(tables_.artifact(), &run_options);
   }
 

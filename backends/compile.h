@@ -23,7 +23,7 @@ struct CompileOptions {
   int jobs = 0;     ///< kernels compiled side by side; 0: one per CPU. Results do not depend on it.
   CompileProgress progress{};
   StageObserver observer{};
-  bool check_nan = false;  ///< after each step, look for NaN and infinity
+  bool check_nan = false;  ///< after each step, look for NaN and infinity; so does HEDDLE_CHECK=nan
 };
 
 /// A compiled program in this process. One call at a time.

@@ -55,5 +55,7 @@ function(heddle_test name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HEDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
-  gtest_discover_tests(test_${name} PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
+  # A cache of the build's own: tests leave the user's alone.
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${name} ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
 endfunction()

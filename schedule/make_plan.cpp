@@ -172,6 +172,7 @@ class FunctionPlanner {
     for (std::uint32_t n : step.nodes) {
       const Node& node = f_.nodes[n];
       step.label += (step.label.empty() ? "" : "+") + std::string(node.op->name);
+      if (step.place.empty()) step.place = to_text(node.where);
       std::vector<Type> types;
       for (ValueId o : node.operands) types.push_back(f_.type(o));
       const NodeContext at{*node.op, types, node.attributes};

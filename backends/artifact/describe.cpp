@@ -184,7 +184,7 @@ FunctionDescription describe_function(const Plan& plan, const FunctionPlan& f,
   for (const Step& s : f.steps) {
     StepDescription& step = out.steps.emplace_back();
     step.wave = s.wave;
-    step.source = s.label;
+    step.source = s.place.empty() ? s.label : s.label + " " + s.place;
     step.nodes = s.nodes;
     std::visit(StepDescriber{plan, step}, s.what);
   }

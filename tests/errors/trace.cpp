@@ -100,6 +100,23 @@ TEST(CompileErrors, an_argument_of_another_shape) {  // K5
             std::string::npos);
 }
 
+TEST(RunErrors, the_first_nan_names_operation_and_line) {
+  const unsigned line = __LINE__ + 3;
+  const Program p = trace(
+      [](const Tensor& x) {
+        const Tensor bad = sum(log(x), {1});
+        return matmul(reshape(bad, {1, 2}), reshape(exp(bad), {2, 1}));
+      },
+      {f32({2, 3})}, {.name = "f", .inputs = {"x"}});
+  CompileOptions checked;
+  checked.check_nan = true;
+  const std::vector<Literal> negative{splat(f32({2, 3}), -1)};
+  const std::string message =
+      expect_error<RuntimeError>([&] { compile(p, checked)->run("f", negative); });
+  EXPECT_NE(message.find("log"), std::string::npos) << message;
+  EXPECT_NE(message.find("trace.cpp:" + std::to_string(line)), std::string::npos) << message;
+}
+
 TEST(ExportErrors, names_are_identifiers) {
   Library library;
   const Program p = trace([](const Tensor& x) { return exp(x); }, {f32({3})});
