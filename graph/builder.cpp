@@ -67,7 +67,8 @@ ValueId Builder::constant(Literal literal, Location where) {
   return v;
 }
 
-ValueId Builder::filled(const Type& type, double value, Location where) {
+ValueId Builder::filled(const Type& wanted, double value, Location where) {
+  const Type type = wanted;  // may be one of ours, which move as values are added
   const ValueId one = constant(scalar(type.dtype, value), where);
   if (type.dims.empty()) return one;
   return emit(op_broadcast_in_dim, {one}, Attributes::of(BroadcastAttributes{type.dims, {}}),
