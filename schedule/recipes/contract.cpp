@@ -34,9 +34,12 @@ bool is_contiguous(const std::vector<std::int64_t>& axes, std::size_t rank) {
 }
 
 // Whole arrays that the epilogue reads beside the product.
-int streams(const Function& body, ValueId dot) {
+int streams(const Function& body, const Node& dot) {
   int count = 0;
-  for (const Input& in : body.inputs) count += body.type(in.value).dims == body.type(dot).dims;
+  for (const Input& in : body.inputs) {
+    const bool factor = in.value == dot.operands[0] || in.value == dot.operands[1];
+    count += !factor && body.type(in.value).dims == body.type(dot.results[0]).dims;
+  }
   return count;
 }
 
@@ -52,7 +55,7 @@ Contract choose_contract(const Function& body, const Target& target) {
   const bool prologue = maker[node.operands[0].index] != kNoNode;
   const bool in_place = !prologue && is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
   // An epilogue that streams whole arrays wants to walk along their rows.
-  c.columns_outer = streams(body, dot) < 2 || s.k() > 512;
+  c.columns_outer = streams(body, node) < 2 || s.k() > 512;
   if (c.columns_outer) {
     c.lhs = in_place ? Pack::none : Pack::whole;
     c.rhs = Pack::panel;

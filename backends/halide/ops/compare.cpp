@@ -45,8 +45,11 @@ Expr lower_select(const Element& e) {
   return select(same_or_scalar(e, 0), e.operand(1), e.operand(2));
 }
 
+// As the reference: a zero keeps its sign where it equals a bound.
 Expr lower_clamp(const Element& e) {
-  return minimum(maximum(e.operand(0), same_or_scalar(e, 1)), same_or_scalar(e, 2));
+  const Expr x = e.operand(0), low = same_or_scalar(e, 1), high = same_or_scalar(e, 2);
+  const Expr raised = select(less(x, low) || not_a_number(low), low, x);
+  return select(less(high, raised) || not_a_number(high), high, raised);
 }
 
 Expr lower_convert(const Element& e) {

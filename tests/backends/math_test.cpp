@@ -1,0 +1,115 @@
+// The elementary functions over the bit patterns of f32 against double, with the bounds that
+// backends/halide/math.h states. HEDDLE_SWEEP=1 takes every pattern; else every 1021st.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "backends/cases.h"
+
+namespace heddle::testing {
+namespace {
+
+constexpr std::int64_t kBlock = 1 << 20;
+
+struct Function1 {
+  const Operation* op;
+  double (*exact)(double);
+  double ulps;
+};
+
+double exact_logistic(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+double exact_rsqrt(double x) { return 1 / std::sqrt(x); }
+
+const Function1 kFunctions[] = {
+    {&op_exp, std::exp, 1.3},     {&op_expm1, std::expm1, 1.8}, {&op_log, std::log, 1.0},
+    {&op_log1p, std::log1p, 1.7}, {&op_tanh, std::tanh, 2.5},   {&op_logistic, exact_logistic, 2.5},
+    {&op_erf, std::erf, 1.4},     {&op_sqrt, std::sqrt, 0.501}, {&op_rsqrt, exact_rsqrt, 1.5}};
+
+// Distance in units in the last place of the exact value; infinity when a special value is wrong.
+double ulps(float got, double exact) {
+  const double wrong = std::numeric_limits<double>::infinity();
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : wrong;
+  if (std::isnan(got)) return wrong;
+  if (std::isinf(exact)) return got == exact ? 0 : wrong;
+  if (exact == 0 || got == 0) {
+    if (std::signbit(got) != std::signbit(exact)) return wrong;
+  }
+  const double limit = 0x1p128;  // where infinity stands when values round up to it
+  const double x = std::isinf(got) ? std::copysign(limit, got) : static_cast<double>(got);
+  if (std::fabs(exact) > limit) exact = std::copysign(limit, exact);
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  return std::fabs(x - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+Function one_operation(const Operation& op, std::size_t operands) {
+  Builder b("f");
+  Values in;
+  for (std::size_t i = 0; i < operands; ++i) {
+    in.push_back(b.input("x" + std::to_string(i), f32({kBlock})));
+  }
+  b.output("y", b.emit(op, in));
+  return b.finish();
+}
+
+TEST(Math, StaysWithinItsBoundsAndHasTheRightSpecialValues) {  // F16, F17
+  std::vector<Kernel> kernels;
+  for (const Function1& f : kFunctions) {
+    kernels.push_back(kernel_of(one_operation(*f.op, 1), RecipeKind::map));
+  }
+  KernelRunner runner(kernels);
+  const bool all = std::getenv("HEDDLE_SWEEP") != nullptr;
+  const std::uint64_t step = all ? 1 : 1021;
+  std::vector<double> worst(kernels.size());
+  std::vector<float> x(kBlock), worst_at(kernels.size());
+  for (std::uint64_t base = 0; base < (1ull << 32); base += step * kBlock) {
+    for (std::uint64_t i = 0; i < kBlock; ++i) {
+      const std::uint64_t bits = std::min<std::uint64_t>(base + i * step, 0xffffffffu);
+      x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    }
+    const std::vector<Literal> in{make_literal<float>({kBlock}, x)};
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const Literal y = runner.run(k, in, 2)[0];
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double error = ulps(view<float>(y)[i], kFunctions[k].exact(x[i]));
+        if (error > worst[k]) worst[k] = error, worst_at[k] = x[i];
+      }
+    }
+  }
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    EXPECT_LE(worst[k], kFunctions[k].ulps) << kFunctions[k].op->name << " at " << worst_at[k];
+  }
+}
+
+TEST(Math, PowerIsCorrectToTheLastPlace) {
+  KernelRunner runner({kernel_of(one_operation(op_pow, 2), RecipeKind::map)});
+  double worst = 0;
+  float at_x = 0, at_y = 0;
+  for (unsigned seed = 1; seed < 5; ++seed) {
+    // Bit patterns, and pairs whose result is finite.
+    std::vector<float> x(kBlock), y(kBlock);
+    const Literal a = random_literal({DType::i32, {kBlock}}, seed, -2147483648.0, 2147483647.0);
+    const Literal b = random_literal(f32({kBlock}), seed + 100, -30, 30);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = std::bit_cast<float>(view<std::int32_t>(a)[i]);
+      y[i] = seed % 2 != 0 ? view<float>(b)[i] : std::round(view<float>(b)[i]);
+      if (seed < 3) x[i] = std::fabs(std::fmod(x[i], 20.f));
+    }
+    const std::vector<Literal> in{make_literal<float>({kBlock}, x),
+                                  make_literal<float>({kBlock}, y)};
+    const Literal z = runner.run(0, in, 2)[0];
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double error =
+          ulps(view<float>(z)[i], std::pow(static_cast<double>(x[i]), static_cast<double>(y[i])));
+      if (error > worst) worst = error, at_x = x[i], at_y = y[i];
+    }
+  }
+  EXPECT_LE(worst, 0.6) << "pow(" << at_x << ", " << at_y << ")";
+}
+
+}  // namespace
+}  // namespace heddle::testing
