@@ -53,7 +53,10 @@ Contract choose_contract(const Function& body, const Target& target) {
   Contract c{.mr = tile.mr, .nr = tile.vectors * target.vector_floats()};
   const std::vector<std::uint32_t> maker = definitions(body);
   const bool prologue = maker[node.operands[0].index] != kNoNode;
-  const bool in_place = !prologue && is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
+  // A short inner loop does not pay for packing: its lines stay in the first-level cache.
+  constexpr std::int64_t kShortInner = 64;
+  const bool in_place =
+      !prologue && (is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2) || s.k() <= kShortInner);
   // An epilogue that streams whole arrays wants to walk along their rows.
   c.columns_outer = streams(body, node) < 2 || s.k() > 512;
   if (c.columns_outer) {
