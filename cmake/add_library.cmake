@@ -21,7 +21,8 @@ function(heddle_add_library name)
   target_link_libraries(${name}_model PRIVATE Heddle::heddle ${ARG_LIBRARIES})
   set(files ${folder}/${name}.a ${folder}/${name}.so ${folder}/${name}.h ${folder}/${name}.json ${folder}/${name}.check)
   add_custom_command(OUTPUT ${files} DEPENDS ${name}_model Heddle::kernelc
-    COMMAND ${name}_model --output ${folder} ${arguments} COMMENT "Compiling the model ${name}" VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -E env HEDDLE_KERNELC=$<TARGET_FILE:Heddle::kernelc>
+            $<TARGET_FILE:${name}_model> --output ${folder} ${arguments} COMMENT "Compiling the model ${name}" VERBATIM)
   add_custom_target(${name}_export DEPENDS ${files})
   find_package(Threads REQUIRED)
   add_library(${name} STATIC IMPORTED GLOBAL)

@@ -6,7 +6,7 @@ add_library(heddle_options INTERFACE)
 target_compile_options(heddle_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -Werror>
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Werror>)
-target_include_directories(heddle_options INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_include_directories(heddle_options INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 if(HEDDLE_SANITIZE)
   # Not the null checks: with them g++ 12 no longer compares a function's address with null at compile time, as define_op does.
   target_compile_options(heddle_options INTERFACE -fsanitize=address,undefined -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute
@@ -34,13 +34,11 @@ function(heddle_library name)
   foreach(folder IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
   endforeach()
-  if(NOT sources)  # nothing to compile yet
-    add_library(heddle_${name} INTERFACE)
-    target_link_libraries(heddle_${name} INTERFACE heddle_options ${ARG_DEPENDS})
-    return()
-  endif()
   add_library(heddle_${name} STATIC ${sources})
-  target_link_libraries(heddle_${name} PUBLIC heddle_options ${ARG_DEPENDS})
+  # Warnings as errors are the house's own; who links the library gets the headers alone.
+  target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options> PUBLIC ${ARG_DEPENDS})
+  target_include_directories(heddle_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_INSTALLED heddle_${name})
 endfunction()
 
 # heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST, label = name.
