@@ -15,9 +15,9 @@
 namespace heddle {
 
 struct WorkerOptions {
-  int jobs = 0;          ///< workers side by side; 0: one per CPU
-  std::string worker;    ///< path of heddle-kernelc; empty: worker_path()
-  bool checked = false;  ///< with the code generator's own checks and runtime (tests); never cached
+  int jobs = 0;            ///< workers side by side; 0: one per CPU
+  std::string worker;      ///< path of heddle-kernelc; empty: worker_path()
+  bool checked = false;    ///< with the code generator's own checks (tests); never cached
   int most_seconds = 600;  ///< a worker that takes longer hangs: it is killed
   /// done of total distinct kernels are ready; `what` names the last one. Called by one thread at a
   /// time, not by the caller's.

@@ -7,7 +7,7 @@
 //     target "x86-64-linux-avx-avx2-f16c-fma-sse41"
 //     in [784,1] [512,1]
 //     out [512,1]
-//     contract mr=4 nr=16 lhs=none rhs=panel columns_outer=true grain=1
+//     contract mr=4 nr=16 lhs=none rhs=panel columns_outer=true panels=1 grain=1
 //     stage %0 per_tile automatic
 //   }
 #include <variant>
@@ -45,6 +45,7 @@ void each_field(R& recipe, V&& visit) {
   } else if constexpr (std::is_same_v<T, Contract>) {
     visit("mr", recipe.mr), visit("nr", recipe.nr), visit("lhs", recipe.lhs);
     visit("rhs", recipe.rhs), visit("columns_outer", recipe.columns_outer);
+    visit("panels", recipe.panels);
     visit("grain", recipe.grain);
   } else {
     visit("vector", recipe.vector), visit("grain", recipe.grain);

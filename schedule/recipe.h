@@ -39,11 +39,13 @@ struct Columns {
   std::int64_t split = 0, grain = 1;
   bool operator==(const Columns&) const = default;
 };
-/// A contraction with prologue and epilogue. mr x nr: register tile; grain: outer tiles per task.
+/// A contraction with prologue and epilogue. mr x nr: register tile; panels: rhs panels packed side
+/// by side, so that whole lines are read; grain: outer tiles (groups of panels) per task.
 struct Contract {
   int mr = 4, nr = 24;
   Pack lhs = Pack::none, rhs = Pack::panel;
   bool columns_outer = true;
+  int panels = 1;
   std::int64_t grain = 1;
   bool operator==(const Contract&) const = default;
 };

@@ -16,8 +16,8 @@ struct KernelFacts {
 };
 
 /// Writes the object. One kernel per process: names would be counted up otherwise, and the bytes
-/// differ. `checked`: with Halide's own checks and runtime, for tests. Throws CompileError, or
-/// Halide::Error.
+/// differ. `checked`: with Halide's own checks of regions and layouts, for tests. Throws
+/// CompileError, or Halide::Error.
 KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path, bool checked);
 
 }  // namespace heddle::halide

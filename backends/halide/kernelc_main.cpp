@@ -1,9 +1,9 @@
 // heddle-kernelc [--check] KERNEL OBJECT
 //
-// Compiles one kernel text (a file, or - for standard input) to one object file, and prints its
-// facts: one per line, a word and a value. One process per kernel: a crash costs that kernel only,
-// and equal kernels give equal bytes. Exit: 0 done, 1 the kernel does not compile (one line on
-// standard error), 2 wrong usage.
+// --check keeps Halide's own checks of every region read and written. Compiles one kernel text (a
+// file, or - for standard input) to one object file, and prints its facts: one per line, a word and
+// a value. One process per kernel: a crash costs that kernel only, and equal kernels give equal
+// bytes. Exit: 0 done, 1 the kernel does not compile (one line on standard error), 2 wrong usage.
 #include <Halide.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -43,6 +43,14 @@ int streams(const Function& body, const Node& dot) {
   return count;
 }
 
+// With few rows, packing is most of the memory traffic: wide enough pieces of rhs's rows.
+int panels_for(const DotShape& s, const Contract& c) {
+  const bool along_rows = s.rhs_columns.back() > s.rhs_inner.back();
+  if (!c.columns_outer || c.rhs != Pack::panel || !along_rows || s.m() > 64) return 1;
+  const int wanted = s.m() < 32 ? 4 : 2;
+  return s.n() >= 2 * wanted * c.nr ? wanted : 1;
+}
+
 }  // namespace
 
 Contract choose_contract(const Function& body, const Target& target) {
@@ -66,8 +74,10 @@ Contract choose_contract(const Function& body, const Target& target) {
     c.lhs = in_place ? Pack::none : Pack::panel;
     c.rhs = Pack::whole;
   }
+  c.panels = panels_for(s, c);
+  const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
   const std::int64_t tiles =
-      c.columns_outer ? (s.n() + c.nr - 1) / c.nr : (s.m() + c.mr - 1) / c.mr;
+      c.columns_outer ? (s.n() + width - 1) / width : (s.m() + c.mr - 1) / c.mr;
   c.grain = choose_grain(estimated_ns(body), tiles * s.batches());
   return c;
 }

@@ -40,10 +40,17 @@ class Tiles {
     Var outer = c_.columns_outer ? no : mo;
     const Var mid = c_.columns_outer ? mo : no;
     std::vector<Halide::VarOrRVar> order{ni, mi, mid, outer};
-    order.insert(order.end(), batch.begin(), batch.end());
-    out.reorder(order).vectorize(ni, vector_).unroll(ni);
     std::int64_t tiles =
         c_.columns_outer ? (s_.n() + c_.nr - 1) / c_.nr : (s_.m() + c_.mr - 1) / c_.mr;
+    if (c_.columns_outer && c_.panels > 1) {
+      Var group("group");
+      out.split(no, group, no, c_.panels, tail(tiles, c_.panels));
+      order.push_back(group);
+      outer = group;
+      tiles = (tiles + c_.panels - 1) / c_.panels;
+    }
+    order.insert(order.end(), batch.begin(), batch.end());
+    out.reorder(order).vectorize(ni, vector_).unroll(ni);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Var fused("tiles" + std::to_string(i));
       out.fuse(outer, batch[i], fused);
@@ -63,13 +70,18 @@ class Tiles {
   }
 
  private:
+  // Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
+  // get code of their own, with plain vector loads.
+  static Expr edge(const Expr& i, std::int64_t extent, std::int64_t factor) {
+    return extent % factor == 0 ? i : min(likely(i), constant(extent - 1));
+  }
   Expr left(const Expr& batch, const Expr& row, const Expr& inner) const {
     return operand(0, s_.lhs_batch, s_.lhs_rows, s_.rows, s_.lhs_inner, batch,
-                   inside(row, s_.m(), c_.mr), inner);
+                   edge(row, s_.m(), c_.mr), inner);
   }
   Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
     return operand(1, s_.rhs_batch, s_.rhs_columns, s_.columns, s_.rhs_inner, batch,
-                   inside(column, s_.n(), c_.nr), inner);
+                   edge(column, s_.n(), c_.nr * c_.panels), inner);
   }
   Expr operand(std::size_t k, const Extents& batch_axes, const Extents& free_axes,
                const Extents& free, const Extents& inner_axes, const Expr& batch,
@@ -129,6 +141,7 @@ class Tiles {
     if (contiguous) {
       if (width % vector_ == 0) f.vectorize(free, vector_);
       f.unroll(free);
+      if (kind == Pack::panel && c_.panels > 1) f.reorder(free, f.args()[2], q_);
     } else {  // transposing: vector loads along k, scattered stores
       Var qi("qi");
       if (s_.k() >= vector_) {
