@@ -26,6 +26,10 @@ function(heddle_include_view)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/frontend/heddle.h ${PROJECT_BINARY_DIR}/include/heddle/heddle.h SYMBOLIC)
 endfunction()
 
+# What nearly every source includes: read once per library.
+set(HEDDLE_STANDARD_HEADERS <algorithm> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <tuple>
+    <variant> <vector>)
+
 # heddle_library(graph DEPENDS heddle_runtime absl::strings EXCLUDE halide cli)
 # All .cpp files of the folder and its subfolders, less the excluded subfolders, make one static library heddle_<name>.
 function(heddle_library name)
@@ -38,6 +42,7 @@ function(heddle_library name)
   # Warnings as errors are the house's own; who links the library gets the headers alone.
   target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options> PUBLIC ${ARG_DEPENDS})
   target_include_directories(heddle_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_precompile_headers(heddle_${name} PRIVATE ${HEDDLE_STANDARD_HEADERS})
   set_property(GLOBAL APPEND PROPERTY HEDDLE_INSTALLED heddle_${name})
 endfunction()
 
