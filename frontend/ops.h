@@ -62,7 +62,7 @@ Tensor not_equal(TensorArg x, TensorArg y);
 /// Element by element: yes where the bool tensor is true, no elsewhere. The one not taken has no
 /// influence, on derivatives either.
 Tensor where(TensorArg condition, TensorArg yes, TensorArg no);
-/// min(max(x, low), high).
+/// low where x < low, high where x > high, else x. NaN stays NaN. Derivative 0 at both edges.
 Tensor clamp(TensorArg x, TensorArg low, TensorArg high);
 
 // ---- shapes ----

@@ -243,10 +243,10 @@ constinit const Operation op_clamp = define_op(
                 .workloads = clamp_rows,
                 .rtol = 0,
                 .atol = 0,
-                .text = "clamp(x, low, high) = min(max(x, low), high).\nC1 all three have one "
-                        "integer or floating dtype.\nC2 all three have one shape.\nNaN if any is "
-                        "NaN; high where low > high. Derivative of x: 1 for low < x < high, 0 at "
-                        "both edges."},
+                .text = "low where x < low, then high where that is > high, else x as it is.\nC1 "
+                        "all three have one integer or floating dtype.\nC2 all three have one "
+                        "shape.\nNaN if any is NaN; high where low > high; clamp(-0, 0, 6) = -0. "
+                        "Derivative of x: 1 for low < x < high, 0 at both edges."},
      .surface = {.overloads = kClampSchemas, .plan = plan_number, .body = body_elementwise}});
 
 constinit const Operation op_convert = define_op(
