@@ -1,5 +1,7 @@
 #include "heddle/backends/halide/loops.h"
 
+#include <algorithm>
+
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 
@@ -30,6 +32,20 @@ void define(Func f, const std::vector<Expr>& arguments, const std::vector<Expr>&
   } else {
     f(arguments) = Halide::Tuple(values);
   }
+}
+
+void define_over(const RDom& r, Func f, const std::vector<Expr>& arguments,
+                 std::vector<Expr> values) {
+  const auto reads = [&](const Expr& e) {
+    bool found = false;
+    for (int d = 0; d < r.dimensions(); ++d)
+      found |= Halide::Internal::expr_uses_var(e, r[d].name());
+    return found;
+  };
+  if (std::none_of(arguments.begin(), arguments.end(), reads) &&
+      std::none_of(values.begin(), values.end(), reads))
+    values[0] = select(r[0] >= 0, values[0], values[0]);  // every r[0] is
+  define(f, arguments, values);
 }
 
 std::vector<Expr> read(const Func& f, const std::vector<Expr>& arguments) {
@@ -180,8 +196,8 @@ std::vector<Expr> with(const Expr& first, const std::vector<Var>& rest) {
 void LaneFold::define_plain(const Index& kept) {
   const std::vector<Expr> arguments(outer_.begin(), outer_.end());
   define(all_, arguments, loop_.initial());
-  define(all_, arguments,
-         loop_.step(read(all_, arguments), kept, reduced_index(whole_, whole_[0])));
+  define_over(whole_, all_, arguments,
+              loop_.step(read(all_, arguments), kept, reduced_index(whole_, whole_[0])));
 }
 
 void LaneFold::define_lanes(const Index& kept, std::int64_t begin, std::int64_t count) {
@@ -195,9 +211,9 @@ void LaneFold::define_lanes(const Index& kept, std::int64_t begin, std::int64_t 
   whole_ = RDom(ranges, "r" + name_);
   define(part_, with(u_, outer_), loop_.initial());
   const Expr i = whole_[0] * lanes_ + u_;
-  define(part_, with(u_, outer_),
-         loop_.step(read(part_, with(u_, outer_)), kept,
-                    reduced_index(whole_, begin == 0 ? i : i + constant(begin))));
+  define_over(whole_, part_, with(u_, outer_),
+              loop_.step(read(part_, with(u_, outer_)), kept,
+                         reduced_index(whole_, begin == 0 ? i : i + constant(begin))));
   ragged_ = left != 0;
   if (ragged_) {
     rest_ = RDom(rest, "t" + name_);

@@ -17,6 +17,9 @@ using Halide::Var;
 
 /// Several values of one Func are a Tuple; one is plain.
 void define(Func f, const std::vector<Expr>& arguments, const std::vector<Expr>& values);
+/// An update of f over r, also when nothing in it reads along r: Halide alone would run it once.
+void define_over(const RDom& r, Func f, const std::vector<Expr>& arguments,
+                 std::vector<Expr> values);
 std::vector<Expr> read(const Func& f, const std::vector<Expr>& arguments);
 
 std::vector<Var> make_vars(const std::string& stem, std::size_t count);

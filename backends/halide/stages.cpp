@@ -44,7 +44,7 @@ void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int l
   Index index(loop.reduced().size() - 1, constant(0));
   internal_check(index.empty(), "a total in pieces over one axis");
   index.push_back(at);
-  define(part, {u, p}, loop.step(read(part, {u, p}), {}, index));
+  define_over(r, part, {u, p}, loop.step(read(part, {u, p}), {}, index));
   auto fold = [&](Func f, int n, auto position) {
     std::vector<State> s;
     for (int j = 0; j < n; ++j) s.push_back(read(f, {position(j), p}));
@@ -137,7 +137,7 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   Index index{inside(outer, rows, split == 0 ? 1 : split)};
   for (int d = r.dimensions() - 1; d-- > 0;) index.push_back(r[d]);
   define(acc, pieced, loop.initial());
-  define(acc, pieced, loop.step(read(acc, pieced), kept, index));
+  define_over(r, acc, pieced, loop.step(read(acc, pieced), kept, index));
   define(part, pieced, read(acc, pieced));
 
   part.compute_root()

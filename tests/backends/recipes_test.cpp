@@ -158,9 +158,20 @@ Function integer_product() {
   return b.finish();
 }
 
+Function repeated_inner(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Builder b("repeated_inner");
+  const ValueId x = b.input("x", f32({m})), y = b.input("y", f32({n}));
+  b.output("z", emit::dot_general(b, emit::broadcast_in_dim(b, x, {m, k}, {0}),
+                                  emit::broadcast_in_dim(b, y, {k, n}, {1}), {{}, {}, {1}, {0}}));
+  return b.finish();
+}
+
 std::vector<KernelCase> contract_cases() {
   std::vector<KernelCase> cases;
   const auto kind = RecipeKind::contract;
+  for (auto [m, n, k] : {std::tuple{3, 5, 7}, {40, 33, 20}}) {
+    cases.push_back({"repeated inner" + sizes({m, n, k}), repeated_inner(m, n, k), kind});
+  }
   for (auto [m, n, k] : {std::tuple{1, 1, 1},
                          {3, 5, 2},
                          {1, 100, 33},
@@ -247,9 +258,32 @@ Function total(std::int64_t n) {
   return b.finish();
 }
 
+// Nothing in these sums moves with the loop they are over.
+Function repeated_rows(std::int64_t rows, std::int64_t columns) {
+  Builder b("repeated_rows");
+  const ValueId x = b.input("x", f32({rows}));
+  const ValueId y = emit::broadcast_in_dim(b, x, {rows, columns}, {0});
+  b.output("sum", emit::reduce_sum(b, y, {1}));
+  b.output("square", emit::reduce_sum(b, emit::mul(b, y, y), {1}));
+  b.output("product", emit::reduce_prod(b, y, {1}));
+  return b.finish();
+}
+Function repeated_total(std::int64_t n) {
+  Builder b("repeated_total");
+  b.output("y", emit::reduce_sum(b, emit::broadcast_scalar(b, b.input("x", f32({})), {n}), {0}));
+  return b.finish();
+}
+
 std::vector<KernelCase> rows_cases() {
   std::vector<KernelCase> cases;
   const auto kind = RecipeKind::rows;
+  for (auto [r, c] : {std::pair{3, 5}, {4, 64}, {1, 77}}) {
+    cases.push_back(
+        {"repeated rows" + sizes({r, c}), repeated_rows(r, c), kind, {}, 1e-4, 0.9, 1.1});
+  }
+  for (std::int64_t n : {3, 200, 1000000}) {
+    cases.push_back({"repeated total " + std::to_string(n), repeated_total(n), kind, {}, 1e-3});
+  }
   for (auto [r, c] : {std::pair{1, 1}, {5, 3}, {32, 10}, {333, 77}, {64, 1000}, {3, 8}, {1, 33}}) {
     cases.push_back({"softmax" + sizes({r, c}), softmax(r, c), kind});
     cases.push_back({"mean of rows" + sizes({r, c}), mean_of_rows(r, c), kind, {}, 1e-4});
@@ -302,9 +336,19 @@ Function middle(std::int64_t a, std::int64_t r, std::int64_t c) {
   return b.finish();
 }
 
+Function repeated_columns(std::int64_t rows, std::int64_t columns) {
+  Builder b("repeated_columns");
+  const ValueId x = b.input("x", f32({columns}));
+  b.output("y", emit::reduce_sum(b, emit::broadcast_in_dim(b, x, {rows, columns}, {1}), {0}));
+  return b.finish();
+}
+
 std::vector<KernelCase> columns_cases() {
   std::vector<KernelCase> cases;
   const auto kind = RecipeKind::columns;
+  for (auto [r, c] : {std::pair{3, 5}, {77, 64}, {1000, 9}}) {
+    cases.push_back({"repeated columns" + sizes({r, c}), repeated_columns(r, c), kind, {}, 1e-4});
+  }
   for (auto [r, c] :
        {std::pair{1, 1}, {5, 3}, {32, 10}, {333, 77}, {64, 1000}, {9000, 5}, {1000, 1024}}) {
     cases.push_back({"column sums" + sizes({r, c}), column_sums(r, c), kind, {2, -1}, 2e-4});
@@ -335,8 +379,19 @@ Function scatter(const Dims& x, const Dims& indices, std::int64_t axis, const ch
   return b.finish();
 }
 
+// One index and one row of updates, again and again.
+Function repeated_scatter(std::int64_t count) {
+  Builder b("repeated_scatter");
+  const ValueId x = b.input("x", f32({4, 9})), i = b.input("i", i32({})),
+                u = b.input("u", f32({9}));
+  b.output("y", emit::scatter(b, x, emit::broadcast_scalar(b, i, {count}),
+                              emit::broadcast_in_dim(b, u, {count, 9}, {1}), {0, "drop"}));
+  return b.finish();
+}
+
 std::vector<KernelCase> scatter_cases() {
   std::vector<KernelCase> cases;
+  cases.push_back({"repeated scatter", repeated_scatter(5), RecipeKind::scatter, {}, 2e-5, 0, 3});
   for (const char* mode : {"clip", "drop"}) {
     const auto add = [&](const Dims& x, const Dims& i, std::int64_t axis) {
       cases.push_back({std::string(mode) + sizes(x),

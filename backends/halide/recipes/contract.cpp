@@ -118,8 +118,8 @@ class Tiles {
         c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, k_) : Expr(rhs_(j_, k_, jo_, bt_));
     prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
     const Expr sum = prod_(j_, i_, jo_, io_, bt_);
-    prod_(j_, i_, jo_, io_, bt_) =
-        a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x));
+    define_over(k_, prod_, {j_, i_, jo_, io_, bt_},
+                {a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x))});
   }
 
   void pack(Func f, Var free, Pack kind, int width, std::int64_t extent, bool contiguous, Func out,

@@ -32,7 +32,7 @@ void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter) {
   const Expr old = f(reversed(target)), update = b.elements.at(n.operands[2], source);
   const Expr sum = old.type().is_bool() ? old || update : exact_add(old, update);
   const Expr valid = picked >= 0 && picked < constant(extents[axis]);
-  f(reversed(target)) = g.mode == "clip" ? sum : select(valid, sum, old);
+  define_over(r, f, reversed(target), {g.mode == "clip" ? sum : select(valid, sum, old)});
   f.compute_root();
   const int lanes = std::min(scatter.vector, b.lanes_of(v));
   const bool vectors = axis + 1 < args.size() && extents.back() >= lanes;
