@@ -1,5 +1,8 @@
 #include "heddle/backends/halide/exact.h"
 
+#include <cmath>
+#include <limits>
+
 namespace heddle::halide {
 namespace {
 
@@ -34,7 +37,14 @@ Expr exact_mul(const Expr& a, const Expr& b) {
   if (a.type().is_float()) return strict(Call::strict_mul, a.type(), a, b);
   return wrapping(a, b, [](const Expr& x, const Expr& y) { return x * y; });
 }
-Expr exact_div(const Expr& a, const Expr& b) { return strict(Call::strict_div, a.type(), a, b); }
+Expr exact_div(const Expr& a, const Expr& b) {
+  // Halide refuses a constant zero as divisor. x * inf is the same, for NaN and zeros too.
+  if (const auto divisor = Halide::Internal::as_const_float(b); divisor && *divisor == 0) {
+    const double infinity = std::copysign(std::numeric_limits<double>::infinity(), *divisor);
+    return exact_mul(a, Halide::Internal::make_const(a.type(), infinity));
+  }
+  return strict(Call::strict_div, a.type(), a, b);
+}
 
 Expr less(const Expr& a, const Expr& b) {
   return a.type().is_float() ? strict(Call::strict_lt, Halide::Bool(), a, b) : a < b;

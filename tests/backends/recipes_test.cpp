@@ -29,6 +29,14 @@ Function update(const Dims& d) {
   return b.finish();
 }
 
+Function over_zero(double zero) {
+  Builder b("over_zero");
+  const ValueId x = b.input("x", f32({3, 5}));
+  b.output("y", emit::div(b, x, emit::fill_like(b, zero, x)));
+  b.output("z", emit::div(b, emit::zeros_like(b, x), emit::fill_like(b, zero, x)));
+  return b.finish();
+}
+
 // Outputs of three ranks; a row vector, a column vector and a scalar broadcast.
 Function broadcasts(std::int64_t r, std::int64_t c) {
   Builder b("broadcasts");
@@ -79,6 +87,8 @@ std::vector<KernelCase> map_cases() {
     cases.push_back({"broadcasts" + sizes({r, c}), broadcasts(r, c), RecipeKind::map});
   }
   cases.push_back({"structural", structural(), RecipeKind::map});
+  cases.push_back({"over zero", over_zero(0.0), RecipeKind::map});
+  cases.push_back({"over minus zero", over_zero(-0.0), RecipeKind::map});
   for (RecipeKind kind : {RecipeKind::map, RecipeKind::rows, RecipeKind::columns}) {
     cases.push_back({"tangled", tangled(), kind, {}, 1e-4});
   }
