@@ -8,8 +8,7 @@
 namespace heddle {
 
 /// InternalError names the function, the node and the broken rule: values defined once and before
-/// use, operand counts, types equal to inference, names unique, callees present, a donated input
-/// not read after its output exists.
+/// use, types equal to inference, literals on constants alone, names of inputs and outputs unique.
 void verify(const Program& program);
 void verify(const Function& function, const Program* callees = nullptr);
 
