@@ -34,6 +34,21 @@ void check_name(std::string_view name, std::string_view kind) {
                     .found = "'" + std::string(name) + "'"});
 }
 
+void check_extents(const Type& type, std::string_view operation, Location where) {
+  double bytes = static_cast<double>(size_of(type.dtype));
+  bool negative = false;
+  for (const Dim& d : type.dims) {
+    if (!d.is_constant()) continue;
+    negative |= d.constant() < 0;
+    bytes *= d.constant() > 0 ? static_cast<double>(d.constant()) : 1.0;
+  }
+  if (!negative && bytes <= 0x1p62) return;
+  throw ValueError({.message = negative ? "a negative extent" : "a type larger than memory",
+                    .operation = std::string(operation),
+                    .found = to_text(type),
+                    .where = where});
+}
+
 }  // namespace
 
 Builder::Builder(std::string_view name, const Program* callees) : callees_(callees) {
@@ -52,6 +67,7 @@ ValueId Builder::input(std::string_view name, Type type, bool donate) {
     throw ValueError(
         {.message = "@" + function_.name + " has two inputs '" + std::string(name) + "'"});
   }
+  check_extents(type, "", where_);
   const ValueId v = new_value(std::move(type), kNoNode);
   function_.inputs.push_back({std::string(name), v, donate});
   return v;
@@ -85,6 +101,7 @@ Values Builder::add(const Operation& op, Ids operands, Attributes attributes, Lo
   const auto index = static_cast<std::uint32_t>(function_.nodes.size());
   Node node{.op = &op, .operands = Values(operands.begin(), operands.end()), .where = where};
   for (Type& t : infer(op, types, attributes, nullptr, callees_, where)) {
+    check_extents(t, op.name, where);
     node.results.push_back(new_value(std::move(t), index));
   }
   node.attributes = std::move(attributes);

@@ -31,7 +31,7 @@ Tensor::operator bool() const {
       if (node != nullptr) made = node->where;
     }
     throw ValueError({.message = "a traced tensor has no value to branch on: use hd::where, or "
-                                 "hd::cond, or decide outside the trace",
+                                 "decide outside the trace",
                       .found = to_text(type_),
                       .where = made});
   }

@@ -4,6 +4,7 @@
 #include "heddle/frontend/heddle.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
+#include "support/expect_error.h"
 
 namespace heddle {
 namespace {
@@ -23,6 +24,23 @@ TEST(Trace, nodes_know_the_line_that_made_them) {
     EXPECT_EQ(n.where.line, line) << n.op->name;
     EXPECT_EQ(to_text(n.where), "trace.cpp:" + std::to_string(line));
   }
+}
+
+TEST(Trace, extents_are_those_of_tensors) {
+  const auto same = [](const Tensor& x) { return x; };
+  const std::string negative = testing::expect_error<ValueError>([&] {
+    trace(same, {f32({3, -2})});
+  });
+  EXPECT_EQ(negative, "a negative extent: found f32[3,-2]");
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const std::string large = testing::expect_error<ValueError>([&] {
+    trace(same, {f32({huge, huge})});
+  });
+  EXPECT_NE(large.find("a type larger than memory"), std::string::npos) << large;
+  const std::string repeated = testing::expect_error<ValueError>([&] {
+    trace([&](const Tensor& x) { return broadcast_to(x, {huge, huge}); }, {f32({})});
+  });
+  EXPECT_EQ(repeated.find("[broadcast_in_dim] trace.cpp:"), 0u) << repeated;
 }
 
 TEST(Trace, numbers_are_weak) {
