@@ -148,6 +148,11 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
                              .found = "'" + options.target.carrier + "'",
                              .needed = "cpu"});
   }
+  if (options.target.triple != Target::host().triple) {
+    throw NotAvailableError({.message = "compile: programs run on this machine only",
+                             .found = options.target.triple,
+                             .needed = Target::host().triple});
+  }
   Lowered lowered = lower(program, options.target, options.observer);
   const Cache cache = Cache::open();
   const std::vector<KernelObject> objects = compile_kernels(

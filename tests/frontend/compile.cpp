@@ -3,6 +3,7 @@
 
 #include "heddle/frontend/heddle.h"
 #include "heddle/graph/operation.h"
+#include "support/expect_error.h"
 
 namespace heddle {
 namespace {
@@ -18,6 +19,15 @@ TEST(Compile, several_programs_live_side_by_side) {
   for (int i = 1; i <= 4; ++i) {
     const std::vector<double> y = to_doubles(all[static_cast<std::size_t>(i - 1)]->run("f", x)[0]);
     EXPECT_NEAR(y[1], i + std::exp(1.0), 1e-6) << i;
+  }
+}
+
+TEST(Compile, for_another_machine_is_refused) {
+  const Program p = trace([](const Tensor& x) { return exp(x); }, {f32({3})});
+  for (const char* target : {"arm-64-linux", "x86-64-osx"}) {
+    const std::string text = testing::expect_error<NotAvailableError>(
+        [&] { compile(p, {.target = parse_target(target)}); });
+    EXPECT_NE(text.find(target), std::string::npos) << text;
   }
 }
 
