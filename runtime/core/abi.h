@@ -283,7 +283,7 @@ int hd_find_function(const hd_artifact* artifact, const char* name);
 uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads);
 uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
 
-int hd_threads(const hd_instance* instance);          /* the actual number */
+int hd_threads(const hd_instance* instance);          /* the actual number; of NULL 0 */
 const char* hd_features(const hd_instance* instance); /* of the plan that was picked */
 const hd_artifact* hd_artifact_of(const hd_instance* instance);
 

@@ -35,7 +35,7 @@ int read_options(const hd_options* given, hd_options& options, Text& text) {
   memset(&options, 0, sizeof options);
   if (given) {
     if (given->size < 2 * sizeof(uint32_t)) {
-      text << "options.size is " << given->size << "; set it to sizeof(hd_options)";
+      text << "options.size is " << given->size << "; set it to the size of the struct";
       return HD_INVALID;
     }
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
@@ -382,7 +382,7 @@ uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads) {
   return plan ? hd_plan_workspace_bytes(plan, actual_threads(threads)) : 0;
 }
 
-int hd_threads(const hd_instance* instance) { return instance->n_lanes; }
+int hd_threads(const hd_instance* instance) { return instance ? instance->n_lanes : 0; }
 const char* hd_features(const hd_instance* instance) { return instance->plan->features; }
 const hd_artifact* hd_artifact_of(const hd_instance* instance) { return instance->artifact; }
 const char* hd_error(const hd_instance* instance) {

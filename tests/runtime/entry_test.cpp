@@ -177,7 +177,8 @@ TEST(Create, OptionsOfAnotherSize) {
   const ArtifactTables tables(mlp());
   hd_options o = {};
   EXPECT_EQ(refused_create(tables.artifact(), HD_INVALID, &o),
-            "options.size is 0; set it to sizeof(hd_options)");
+            "options.size is 0; set it to the size of the struct");
+  EXPECT_EQ(hd_threads(nullptr), 0);
   struct {
     hd_options o;
     uint64_t later;
