@@ -5,19 +5,22 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "heddle/graph/error.h"
 
 namespace heddle::cli {
 
 void write_text_file(const std::string& path, std::string_view text) {
-  const std::string beside = path + ".tmp" + std::to_string(getpid());
+  const bool replace = !std::filesystem::exists(std::filesystem::symlink_status(path)) ||
+                       std::filesystem::is_regular_file(std::filesystem::symlink_status(path));
+  const std::string beside = replace ? path + ".tmp" + std::to_string(getpid()) : path;
   std::FILE* file = std::fopen(beside.c_str(), "wb");
   bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file != nullptr) good &= std::fclose(file) == 0;
-  if (good && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  if (good && (!replace || std::rename(beside.c_str(), path.c_str()) == 0)) return;
   const std::string reason = std::strerror(errno);
-  std::remove(beside.c_str());
+  if (replace) std::remove(beside.c_str());
   throw RuntimeError({.message = "cannot write '" + path + "': " + reason});
 }
 

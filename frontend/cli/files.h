@@ -7,7 +7,8 @@
 
 namespace heddle::cli {
 
-/// Writes beside `path` and renames. RuntimeError names the path and the reason.
+/// Writes beside `path` and renames; a link, a pipe or a device is written to, never replaced.
+/// RuntimeError names the path and the reason.
 void write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace heddle::cli

@@ -31,11 +31,12 @@ Literal from_random(const std::string& spec, const Type& type, const std::string
                     std::string_view text) {
   const std::vector<std::string> parts = absl::StrSplit(std::string(text), ':');
   std::uint64_t seed = 0;
-  if (parts.size() != 2 && parts.size() != 4)
+  if (parts[0] != "random" || (parts.size() != 2 && parts.size() != 4))
     fail(spec, "random takes a seed, or a seed and a range");
   if (!absl::SimpleAtoi(parts[1], &seed)) fail(spec, "'" + parts[1] + "' is no seed");
   const double low = parts.size() == 4 ? number(spec, parts[2]) : is_floating(type.dtype) ? -1 : 0;
   const double high = parts.size() == 4 ? number(spec, parts[3]) : is_floating(type.dtype) ? 1 : 2;
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high) fail(spec, "no range");
   return random_literal(type, seed, name, low, high);
 }
 
