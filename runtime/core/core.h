@@ -120,6 +120,9 @@ struct FunctionState {
 };
 int execute(hd_instance& instance, uint32_t function);
 
+// ---- instance.cc ----
+int fail_null(const char* text);  // HD_INVALID; the text is hd_error(NULL)'s
+
 // ---- check.cc, validate.cc, cpu.cc ----
 int check_artifact(const hd_artifact& artifact, Text& text);
 int check_arguments(hd_instance& instance, uint32_t function, void* const* arguments,

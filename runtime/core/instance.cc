@@ -20,13 +20,17 @@ void* allocate_default(void*, size_t bytes, size_t alignment) {
 }
 void release_default(void*, void* pointer, size_t) { free(pointer); }
 
-// Keeps the text of a failed create for hd_error(NULL); the last one wins.
-int fail_create(const hd_options& options, const char* text, int status) {
-  Text(options.message, options.message ? options.message_bytes : 0) << text;
+// Keeps the text of a failure without an instance for hd_error(NULL); the last one wins.
+void keep_message(const char* text) {
   while (__atomic_exchange_n(&create_message_lock, 1, __ATOMIC_ACQUIRE)) {
   }
   Text(create_message, sizeof create_message) << text;
   __atomic_store_n(&create_message_lock, 0, __ATOMIC_RELEASE);
+}
+
+int fail_create(const hd_options& options, const char* text, int status) {
+  Text(options.message, options.message ? options.message_bytes : 0) << text;
+  keep_message(text);
   return status;
 }
 
@@ -45,6 +49,14 @@ int read_options(const hd_options* given, hd_options& options, Text& text) {
            << uint64_t{sizeof options} << " bytes) does not know";
       return HD_INVALID;
     }
+  }
+  if (options.flags & ~uint32_t{HD_CHECK_NAN} || options.reserved) {
+    text << "options.flags or options.reserved hold bits that this runtime does not know";
+    return HD_INVALID;
+  }
+  if (options.threads < 0) {
+    text << "options.threads is " << options.threads << "; 0 is one per CPU";
+    return HD_INVALID;
   }
   if (!options.allocate != !options.release) {
     text << "options.allocate and options.release come together";
@@ -302,7 +314,7 @@ int create(const hd_artifact* artifact, const hd_options& options, hd_instance*&
 
 template <class Check>
 int run_checked(hd_instance* instance, uint32_t function, Check check) {
-  if (!instance) return HD_INVALID;
+  if (!instance) return fail_null("the instance is null");
   if (__atomic_exchange_n(&instance->busy, 1, __ATOMIC_ACQUIRE)) return HD_BUSY;
   instance->message[0] = 0;
   int status = check(*instance);
@@ -312,6 +324,12 @@ int run_checked(hd_instance* instance, uint32_t function, Check check) {
 }
 
 }  // namespace
+
+int fail_null(const char* text) {
+  keep_message(text);
+  return HD_INVALID;
+}
+
 }  // namespace hdcore
 
 using namespace hdcore;

@@ -313,9 +313,14 @@ int run_selftest(hd_instance& instance, const char* path, Text& report) {
 
 int hd_selftest(hd_instance* instance, const char* check_file) {
   char message[sizeof instance->message];
-  if (!instance) return HD_INVALID;
+  if (!instance) return hdcore::fail_null("the instance is null");
   hdcore::Text report(message, sizeof message);
-  const int status = hdcore::run_selftest(*instance, check_file, report);
+  int status = HD_INVALID;
+  if (check_file) {
+    status = hdcore::run_selftest(*instance, check_file, report);
+  } else {
+    report << "the name of the check file is null";
+  }
   memcpy(instance->message, message, sizeof message);
   return status;
 }
