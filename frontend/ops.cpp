@@ -7,10 +7,10 @@ namespace {
 
 using List = std::initializer_list<TensorArg>;
 
-Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options) {
+Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options,
+                Location where) {
   std::vector<Operand> operands;
   for (const TensorArg& a : arguments) operands.push_back(a.operand());
-  const Location where = arguments.empty() ? Location{} : arguments[0].where();
   return call(op, operands, std::move(options), where)[0];
 }
 
@@ -27,7 +27,8 @@ Tensor compare(std::string direction, const TensorArg& x, const TensorArg& y) {
 
 Tensor call_operation(const Operation& op, std::initializer_list<TensorArg> operands,
                       Attributes options) {
-  return call_all(op, std::span(operands.begin(), operands.size()), std::move(options));
+  return call_all(op, std::span(operands.begin(), operands.size()), std::move(options),
+                  operands.size() > 0 ? operands.begin()->where() : Location{});
 }
 
 // ---- operators ----
@@ -110,7 +111,7 @@ Tensor pad(TensorArg x, Axes low, Axes high, TensorArg value) {
 Tensor concatenate(std::vector<Tensor> parts, std::int64_t axis, std::source_location where) {
   std::vector<TensorArg> arguments;
   for (const Tensor& part : parts) arguments.emplace_back(part, where);
-  return call_all(op_concatenate, arguments, axis_option(axis));
+  return call_all(op_concatenate, arguments, axis_option(axis), where);
 }
 Tensor reverse(TensorArg x, Axes axes) {
   return call_operation(op_reverse, {x}, Attributes({{"axes", std::move(axes)}}));

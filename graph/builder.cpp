@@ -17,6 +17,7 @@ std::vector<Type> infer(const Operation& op, std::span<const Type> operands,
     if (detail.where == Location{}) detail.where = where;
     if (dynamic_cast<const TypeError*>(&e)) throw TypeError(detail);
     if (dynamic_cast<const ValueError*>(&e)) throw ValueError(detail);
+    if (dynamic_cast<const OverflowError*>(&e)) throw OverflowError(detail);
     if (dynamic_cast<const NotImplementedError*>(&e)) throw NotImplementedError(detail);
     throw;
   }

@@ -3,6 +3,25 @@
 #include "heddle/graph/error.h"
 
 namespace heddle {
+namespace {
+
+[[noreturn]] void overflow() {
+  throw OverflowError({.message = "an extent does not fit 64 bits"});
+}
+
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) overflow();
+  return sum;
+}
+
+std::int64_t multiply(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) overflow();
+  return product;
+}
+
+}  // namespace
 
 Dim Dim::symbol(std::string_view name) {
   Dim d;
@@ -19,7 +38,7 @@ std::int64_t Dim::constant() const {
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  Dim sum(a.constant_ + b.constant_);
+  Dim sum(add(a.constant_, b.constant_));
   auto x = a.terms_.begin(), y = b.terms_.begin();
   while (x != a.terms_.end() || y != b.terms_.end()) {
     if (y == b.terms_.end() || (x != a.terms_.end() && x->first < y->first)) {
@@ -27,7 +46,7 @@ Dim operator+(const Dim& a, const Dim& b) {
     } else if (x == a.terms_.end() || y->first < x->first) {
       sum.terms_.push_back(*y++);
     } else {
-      const std::int64_t coefficient = x->second + y->second;
+      const std::int64_t coefficient = add(x->second, y->second);
       if (coefficient != 0) sum.terms_.push_back({x->first, coefficient});
       ++x, ++y;
     }
@@ -38,8 +57,8 @@ Dim operator+(const Dim& a, const Dim& b) {
 Dim operator*(std::int64_t factor, const Dim& d) {
   if (factor == 0) return 0;
   Dim product = d;
-  product.constant_ *= factor;
-  for (Dim::Term& t : product.terms_) t.second *= factor;
+  product.constant_ = multiply(product.constant_, factor);
+  for (Dim::Term& t : product.terms_) t.second = multiply(t.second, factor);
   return product;
 }
 
@@ -60,7 +79,7 @@ std::int64_t evaluate(const Dim& dim, const Bindings& bindings) {
     if (it == bindings.end()) {
       throw ValueError({.message = "symbol '" + name + "' has no value", .found = to_text(dim)});
     }
-    value += coefficient * it->second;
+    value = add(value, multiply(coefficient, it->second));
   }
   return value;
 }
