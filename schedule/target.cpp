@@ -45,6 +45,27 @@ std::span<const std::string_view> known_features(std::string_view triple) {
   return kArmFeatures;
 }
 
+// What the code generator takes for granted with a feature.
+Features implied_by(std::string_view feature) {
+  if (feature == "avx") return {"sse41"};
+  if (feature == "avx2") return {"avx", "f16c", "fma"};
+  if (feature == "fma" || feature == "f16c") return {"avx"};
+  if (feature == "avx512") return {"avx2"};
+  if (feature == "avx512_skylake") return {"avx512"};
+  if (feature == "avx512_cannonlake") return {"avx512_skylake"};
+  if (feature == "avx512_zen4") return {"avx512_cannonlake"};
+  if (feature == "avx512_sapphirerapids") return {"avx512_zen4"};
+  return {};
+}
+
+void complete(Features& features) {
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    for (std::string& f : implied_by(features[i])) {
+      if (!std::count(features.begin(), features.end(), f)) features.push_back(std::move(f));
+    }
+  }
+}
+
 void sort_unique(Features& features) {
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
@@ -91,7 +112,8 @@ constexpr std::string_view kHostSystem = "-linux";
 
 // HEDDLE_TARGET_FEATURES makes the set smaller, never larger.
 void keep_only(Features& features, std::string_view wanted) {
-  const Features list = absl::StrSplit(std::string(wanted), ',', absl::SkipWhitespace());
+  Features list = absl::StrSplit(std::string(wanted), ',', absl::SkipWhitespace());
+  complete(list);
   std::erase_if(features,
                 [&](const std::string& f) { return std::count(list.begin(), list.end(), f) == 0; });
 }
@@ -141,6 +163,7 @@ Target parse_target(std::string_view text) {
       fail(parts[i], joined(known_features(target.triple)));
     }
   }
+  complete(target.features);
   sort_unique(target.features);
   return target;
 }

@@ -186,14 +186,21 @@ TEST(Targets, ArePrintedAsTheyAreRead) {
                            "arm-64-osx-metal", "arm-64-linux-arm_dot_prod"}) {
     EXPECT_EQ(to_text(parse_target(text)), text);
   }
-  EXPECT_EQ(parse_target("x86-64-linux-sse41-fma").features,
-            (std::vector<std::string>{"fma", "sse41"}));
+  EXPECT_EQ(parse_target("x86-64-linux-sse41-avx").features,
+            (std::vector<std::string>{"avx", "sse41"}));
   EXPECT_EQ(parse_target("arm-64-osx-metal").carrier, "metal");
   for (const char* text : {"", "x86", "x86-64-windows", "x86-64-linux-neon", "arm-64-osx-avx2"}) {
     EXPECT_THROW(parse_target(text), ValueError) << text;
   }
   EXPECT_EQ(kAvx2.vector_floats(), 8);
   EXPECT_EQ(kAvx2.vector_registers(), 16);
+}
+
+TEST(Targets, FeaturesBringWhatTheyNeed) {
+  EXPECT_EQ(to_text(parse_target("x86-64-linux-fma")), "x86-64-linux-avx-fma-sse41");
+  EXPECT_EQ(to_text(parse_target("x86-64-linux-avx512")),
+            "x86-64-linux-avx-avx2-avx512-f16c-fma-sse41");
+  EXPECT_TRUE(parse_target("x86-64-linux-avx512_sapphirerapids").has("avx512_skylake"));
 }
 
 TEST(Targets, TheEnvironmentMakesTheHostSmaller) {
