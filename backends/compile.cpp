@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "heddle/backends/artifact/describe.h"
 #include "heddle/backends/artifact/link.h"
 #include "heddle/backends/worker.h"
@@ -143,6 +144,10 @@ class CpuExecutable final : public Executable {
 }  // namespace
 
 std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options) {
+  if (options.threads < 0 || options.jobs < 0) {
+    throw ValueError({.message = "compile: threads and jobs are at least 0, which is one per CPU",
+                      .found = absl::StrCat(options.threads, " and ", options.jobs)});
+  }
   if (options.target.carrier != "cpu") {
     throw NotAvailableError({.message = "compile: no carrier to run on",
                              .found = "'" + options.target.carrier + "'",

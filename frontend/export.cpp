@@ -46,14 +46,20 @@ Cached cached_in(const Cache& cache) {
   };
 }
 
+void check_jobs(int jobs) {
+  if (jobs >= 0) return;
+  throw ValueError({.message = "export: jobs is at least 0, which is one per CPU",
+                    .found = std::to_string(jobs)});
+}
+
 std::vector<Target> parse_targets(const std::vector<std::string>& texts) {
   std::vector<Target> targets;
   for (const std::string& text : texts) targets.push_back(parse_target(text));
   for (const Target& t : targets) {
-    if (t.carrier != "cpu") {
-      throw NotAvailableError({.message = "export: no artifacts for this carrier yet",
+    if (t.carrier != "cpu" || t.triple != Target::host().triple) {
+      throw NotAvailableError({.message = "export: no artifacts for this target yet",
                                .found = to_text(t),
-                               .needed = "cpu"});
+                               .needed = Target::host().triple + " with the carrier cpu"});
     }
     if (t.triple != targets[0].triple) {
       throw ValueError(
@@ -83,6 +89,7 @@ void Library::add(const std::string& name, Program program) {
 std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
                                         const ExportOptions& options) {
   check_identifier(options.name, "a library");
+  check_jobs(options.jobs);
   const std::vector<Target> targets = parse_targets(options.targets);
   const Program program = merged(functions);
   const Cache cache = Cache::open();

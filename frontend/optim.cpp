@@ -1,5 +1,8 @@
 #include "heddle/frontend/optim.h"
 
+#include <cmath>
+#include <string>
+
 #include "heddle/frontend/ops.h"
 #include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/passes/passes.h"
@@ -10,6 +13,12 @@ namespace {
 
 Tensor zeros(const Type& type) { return make_tensor(splat(type, 0)); }
 
+void check_rate(std::string_view optimizer, double rate) {
+  if (std::isfinite(rate)) return;
+  throw ValueError({.message = std::string(optimizer) + ": the learning rate is a finite number",
+                    .found = std::to_string(rate)});
+}
+
 Params zeros_like(const Params& params, const std::string& prefix) {
   Params state;
   for (const auto& [path, tensor] : params.leaves()) state[prefix + path] = zeros(tensor.type());
@@ -19,6 +28,7 @@ Params zeros_like(const Params& params, const std::string& prefix) {
 }  // namespace
 
 Optimizer sgd(double rate) {
+  check_rate("sgd", rate);
   return {"sgd", [](const Params&) { return Params(); },
           [rate](Params& params, Params&, const Params& gradients) {
             for (const auto& [path, g] : gradients.leaves()) params[path] = params[path] - rate * g;
@@ -26,6 +36,7 @@ Optimizer sgd(double rate) {
 }
 
 Optimizer momentum(double rate, double mu) {
+  check_rate("momentum", rate);
   return {"momentum", [](const Params& params) { return zeros_like(params, "v."); },
           [rate, mu](Params& params, Params& state, const Params& gradients) {
             for (const auto& [path, g] : gradients.leaves()) {
@@ -37,6 +48,7 @@ Optimizer momentum(double rate, double mu) {
 }
 
 Optimizer adam(double rate, double beta1, double beta2, double epsilon) {
+  check_rate("adam", rate);
   auto init = [](const Params& params) {
     Params state = zeros_like(params, "m.");
     for (const auto& [path, tensor] : params.leaves()) state["v." + path] = zeros(tensor.type());
