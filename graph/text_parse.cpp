@@ -383,7 +383,7 @@ Program parse_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf()))
-    throw ValueError({.message = "cannot read program '" + path + "'"});
+    throw ParseError({.message = "cannot read program '" + path + "'"});
   return parse(text.str(), path);
 }
 

@@ -1,6 +1,7 @@
 // heddle: compile, run, check and look at programs.
 #include <cstdio>
 #include <functional>
+#include <new>
 
 #include "CLI/CLI.hpp"
 #include "heddle/frontend/cli/commands.h"
@@ -76,8 +77,9 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c = add_command(app, chosen, "verify", "compiled against interpreted, on seeded inputs",
                   all.verify, verify_command);
   add_common(c, all.verify);
-  c->add_option("--seed", all.verify.seed, "of the inputs");
-  c->add_option("--tolerance", all.verify.tolerance, "relative to an output's largest element");
+  c->add_option("--seed", all.verify.seed, "of the inputs")->check(CLI::NonNegativeNumber);
+  c->add_option("--tolerance", all.verify.tolerance, "relative to an output's largest element")
+      ->check(CLI::Range(0.0, 1.0));
 
   c = add_command(app, chosen, "inspect", "kernels, memory and work of a compiled function",
                   all.inspect, inspect_command);
@@ -123,6 +125,9 @@ int run(int argc, char** argv) {
     return report(e, kMismatch);
   } catch (const CompileError& e) {
     return report(e, kMismatch);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "heddle: not enough memory for the values of this program\n");
+    return kMismatch;
   } catch (const std::exception& e) {
     return report(e, kUsage);
   }

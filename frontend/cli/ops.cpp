@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <set>
 
+#include "absl/strings/str_join.h"
 #include "heddle/frontend/cli/commands.h"
 #include "heddle/frontend/cli/print.h"
 #include "heddle/graph/operation.h"
@@ -13,6 +15,20 @@ std::string_view role_name(Role role) {
   return kNames[static_cast<std::size_t>(role)];
 }
 
+// From the rows the operation is tested with: each attribute is in one of them.
+std::vector<std::string> attribute_names(const Operation& op) {
+  std::set<std::string> names;
+  for (const Workload& row : op.strict.workloads()) {
+    for (const auto& [name, value] : row.attributes.entries()) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string heading(const Operation& op) {
+  const std::vector<std::string> names = attribute_names(op);
+  return versioned_name(op) + (names.empty() ? "" : " {" + absl::StrJoin(names, ", ") + "}");
+}
+
 nlohmann::ordered_json describe(const Operation& op) {
   nlohmann::ordered_json roles = nlohmann::ordered_json::array();
   for (Role r : op.strict.roles) roles.push_back(std::string(role_name(r)));
@@ -20,6 +36,7 @@ nlohmann::ordered_json describe(const Operation& op) {
           {"version", op.version},
           {"kind", op.strict.decompose ? "composite" : "primitive"},
           {"roles", roles},
+          {"attributes", attribute_names(op)},
           {"variadic", op.strict.variadic},
           {"text", std::string(op.strict.text)}};
 }
@@ -32,7 +49,7 @@ int ops_command(const OpsCommand& options) {
   for (const Operation* op : built_in_operations()) {
     if (!options.name.empty() && op->name != options.name) continue;
     json.push_back(describe(*op));
-    rows.push_back({versioned_name(*op), std::string(op->strict.text)});
+    rows.push_back({heading(*op), std::string(op->strict.text)});
   }
   if (rows.empty()) throw ValueError({.message = "ops: no operation '" + options.name + "'"});
   std::printf("%s", options.json ? (json.dump(2) + "\n").c_str() : table(rows).c_str());

@@ -63,6 +63,11 @@ std::string tensor_text(const Literal& literal) {
   return to_text(literal.type) + " " + axis_text(literal, 0, 0, element_count(literal.type));
 }
 
+nlohmann::ordered_json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
 CompileProgress progress_bar() {
   if (!isatty(STDERR_FILENO)) return {};
   return [](int done, int total, std::string_view what) {

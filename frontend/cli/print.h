@@ -7,6 +7,7 @@
 
 #include "heddle/backends/compile.h"
 #include "heddle/graph/literal.h"
+#include "nlohmann/json.hpp"
 
 namespace heddle::cli {
 
@@ -18,6 +19,9 @@ std::string table(const std::vector<Row>& rows);
 std::string tensor_text(const Literal& literal);
 /// Shortest decimal text that reads back to the same f32 or f64.
 std::string number_text(double value, DType dtype);
+
+/// A number, or "nan", "inf" and "-inf", for which JSON has no numbers.
+nlohmann::ordered_json json_number(double value);
 
 /// A bar on stderr when that is a terminal, else nothing.
 CompileProgress progress_bar();

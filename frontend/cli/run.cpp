@@ -26,7 +26,7 @@ std::vector<Literal> run(const RunCommand& options, const Program& model,
 
 nlohmann::ordered_json as_json(const Literal& literal) {
   nlohmann::ordered_json values = nlohmann::ordered_json::array();
-  for (double v : to_doubles(literal)) values.push_back(v);
+  for (double v : to_doubles(literal)) values.push_back(json_number(v));
   nlohmann::ordered_json shape = constant_extents(literal.type.dims);
   return {
       {"dtype", std::string(name_of(literal.type.dtype))}, {"shape", shape}, {"values", values}};

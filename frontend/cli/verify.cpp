@@ -26,8 +26,8 @@ void add(Report& report, const Function& f, const Output& out, const Difference&
                          good ? "ok" : "DIFFERS"});
   report.json.push_back({{"function", f.name},
                          {"output", out.name},
-                         {"ulp", d.ulp},
-                         {"relative", d.relative},
+                         {"ulp", json_number(d.ulp)},
+                         {"relative", json_number(d.relative)},
                          {"ok", good}});
 }
 
