@@ -34,6 +34,10 @@ void add(Report& report, const Function& f, const Output& out, const Difference&
 }  // namespace
 
 int verify_command(const VerifyCommand& options) {
+  if (!(options.tolerance >= 0)) {
+    throw ValueError({.message = "verify: the tolerance is a number of at least 0",
+                      .found = std::to_string(options.tolerance)});
+  }
   const Program model = read_model(options);
   const std::unique_ptr<Executable> compiled = compile(model, compile_options(options));
   Report report;
