@@ -56,6 +56,7 @@ Tensor expm1(TensorArg x) { return call_operation(op_expm1, {x}); }
 Tensor log(TensorArg x) { return call_operation(op_log, {x}); }
 Tensor log1p(TensorArg x) { return call_operation(op_log1p, {x}); }
 Tensor tanh(TensorArg x) { return call_operation(op_tanh, {x}); }
+Tensor sinh(TensorArg x) { return call_operation(op_sinh, {x}); }
 Tensor logistic(TensorArg x) { return call_operation(op_logistic, {x}); }
 Tensor erf(TensorArg x) { return call_operation(op_erf, {x}); }
 Tensor is_finite(TensorArg x) { return call_operation(op_is_finite, {x}); }

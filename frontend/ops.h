@@ -34,6 +34,7 @@ Tensor log(TensorArg x);
 /// log(1 + x), exact near 0.
 Tensor log1p(TensorArg x);
 Tensor tanh(TensorArg x);
+Tensor sinh(TensorArg x);
 /// 1 / (1 + exp(-x)).
 Tensor logistic(TensorArg x);
 Tensor erf(TensorArg x);

@@ -5,9 +5,7 @@
 namespace heddle {
 namespace {
 
-[[noreturn]] void overflow() {
-  throw OverflowError({.message = "an extent does not fit 64 bits"});
-}
+[[noreturn]] void overflow() { throw OverflowError({.message = "an extent does not fit 64 bits"}); }
 
 std::int64_t add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;

@@ -73,6 +73,11 @@ ValueId tanh_factor(Builder& b, ValueId, ValueId y) {
   const ValueId square = emit::mul(b, y, y);
   return emit::sub(b, emit::fill_like(b, 1, y), square);
 }
+// cosh(x). By sqrt(1 + y^2) it would overflow at half the exponent of y.
+ValueId sinh_factor(Builder& b, ValueId x, ValueId) {
+  const ValueId up = emit::exp(b, x), down = emit::exp(b, emit::neg(b, x));
+  return emit::add(b, emit::mul(b, up, 0.5), emit::mul(b, down, 0.5));
+}
 ValueId logistic_factor(Builder& b, ValueId, ValueId y) {
   const ValueId rest = emit::sub(b, emit::fill_like(b, 1, y), y);
   return emit::mul(b, y, rest);
@@ -265,6 +270,16 @@ constinit const Operation op_tanh = unary<kFloat>(
      .roofline = per_element<10>,
      .text = "The hyperbolic tangent.\nC1 x has a floating dtype.\ntanh(-0) = -0; tanh(+-inf) = "
              "+-1; tanh(NaN) = NaN. Derivative 1 - tanh(x)^2."});
+
+constinit const Operation op_sinh = unary<kFloat>(
+    {.name = "sinh",
+     .evaluate = evaluate_real<[](double x) { return std::sinh(x); }>,
+     .linearize = times_factor<sinh_factor>,
+     .rows = rows<1, kFloat>,
+     .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
+     .text = "(e^x - e^-x)/2, accurate near 0: by exp it would lose every digit there.\nC1 x has "
+             "a floating dtype.\nsinh(-0) = -0; sinh(+-inf) = +-inf; sinh(NaN) = NaN."});
 
 constinit const Operation op_logistic = unary<kFloat>(
     {.name = "logistic",

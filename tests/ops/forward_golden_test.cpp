@@ -164,6 +164,8 @@ TEST(forward, signs_of_zero) {  // F16
     expect_same(apply(op_expm1, {minus}), {-0.0});
     expect_same(apply(op_log1p, {minus}), {-0.0});
     expect_same(apply(op_tanh, {minus}), {-0.0});
+    expect_same(apply(op_sinh, {vector_of(d, {-0.0, kInf, -kInf, kNaN})}),
+                {-0.0, kInf, -kInf, kNaN});
     expect_same(apply(op_erf, {minus}), {-0.0});
   }
 }

@@ -82,6 +82,16 @@ Expr lower_expm1(const Element& e) { return by_math(e, math::expm1, "expm1"); }
 Expr lower_log(const Element& e) { return by_math(e, math::log, "log"); }
 Expr lower_log1p(const Element& e) { return by_math(e, math::log1p, "log1p"); }
 Expr lower_tanh(const Element& e) { return by_math(e, math::tanh, "tanh"); }
+Expr lower_sinh(const Element& e) {
+  const Expr x = e.operand(0);
+  if (x.type().bits() == 64) return call_libm("sinh", {x});
+  // (m + m/(m+1))/2 with m = expm1(|x|); where m would overflow before sinh does, exp(|x|/2)^2/2.
+  const Expr a = abs(x), m = math::expm1(a), root = math::exp(a * 0.5f);
+  const Expr twice = exact_add(m, exact_div(m, exact_add(m, one_of(m))));
+  const Expr y = select(less(Expr(80.f), a), exact_mul(root * 0.5f, root), twice * 0.5f);
+  const Expr sign = (bits_of(x) >> 31) << 31;
+  return float_of(bits_of(y) | sign);
+}
 Expr lower_erf(const Element& e) { return by_math(e, math::erf, "erf"); }
 Expr lower_logistic(const Element& e) {
   const Expr x = e.operand(0);
