@@ -179,9 +179,9 @@ TEST(Create, OptionsOfAnotherSize) {
   EXPECT_EQ(refused_create(tables.artifact(), HD_INVALID, &o),
             "options.size is 0; set it to the size of the struct");
   EXPECT_EQ(hd_threads(nullptr), 0);
-  for (const auto spoil : {+[](hd_options& bad) { bad.flags = 2; },
-                           +[](hd_options& bad) { bad.reserved = 1; },
-                           +[](hd_options& bad) { bad.threads = -1; }}) {
+  for (const auto spoil :
+       {+[](hd_options& bad) { bad.flags = 2; }, +[](hd_options& bad) { bad.reserved = 1; },
+        +[](hd_options& bad) { bad.threads = -1; }}) {
     hd_options bad = options();
     spoil(bad);
     EXPECT_EQ(refused_create(tables.artifact(), HD_INVALID, &bad).find("options."), 0u);
