@@ -315,7 +315,7 @@ int hd_selftest(hd_instance* instance, const char* check_file) {
   char message[sizeof instance->message];
   if (!instance) return hdcore::fail_null("the instance is null");
   hdcore::Text report(message, sizeof message);
-  int status = HD_INVALID;
+  int status = HD_BAD_FILE;
   if (check_file) {
     status = hdcore::run_selftest(*instance, check_file, report);
   } else {

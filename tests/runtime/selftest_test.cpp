@@ -138,6 +138,9 @@ TEST_F(Selftest, OtherVersionProgramOrPath) {
   EXPECT_EQ(instance.error(), "/no/such/file: cannot be opened");
   EXPECT_EQ(hd_selftest(instance.handle, "/"), HD_BAD_FILE);
   EXPECT_EQ(hd_selftest(instance.handle, nullptr), HD_BAD_FILE);
+  EXPECT_EQ(instance.error(), "the name of the check file is null");
+  EXPECT_EQ(hd_selftest(nullptr, nullptr), HD_INVALID);
+  EXPECT_STREQ(hd_error(nullptr), "the instance is null");
 }
 
 TEST(CheckFile, CaseThatDoesNotFitIsRefused) {
