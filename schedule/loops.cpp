@@ -16,10 +16,14 @@ bool contains(const Extents& list, std::int64_t x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
-Extents pick(const Extents& extents, const Extents& axes) {
-  Extents result;
-  for (std::int64_t a : axes) result.push_back(extents[static_cast<std::size_t>(a)]);
+Dims pick(const Dims& dims, const Extents& axes) {
+  Dims result;
+  for (std::int64_t a : axes) result.push_back(dims[static_cast<std::size_t>(a)]);
   return result;
+}
+std::int64_t elements(const Type& type) { return product(hints(type.dims)); }
+std::int64_t bytes_of(const Type& type) {
+  return elements(type) * static_cast<std::int64_t>(size_of(type.dtype));
 }
 
 Extents other_axes(std::size_t rank, const Extents& a, const Extents& b = {}) {
@@ -49,7 +53,7 @@ double node_ns(const Function& body, const Node& node) {
     case Pattern::gather:
       return results * kScalarNs;
     case Pattern::scatter:
-      return kScalarNs * static_cast<double>(element_count(body.type(node.operands[2])));
+      return kScalarNs * static_cast<double>(elements(body.type(node.operands[2])));
     default:
       return 0;
   }
@@ -68,6 +72,27 @@ bool depends_on(const Function& body, ValueId reader, ValueId source) {
 
 }  // namespace
 
+std::int64_t hint(const Dim& dim) {
+  std::int64_t value = dim.offset();
+  for (const Dim::Term& t : dim.terms()) value += t.second * kSymbolHint;
+  return std::max<std::int64_t>(value, 1);
+}
+
+Extents hints(const Dims& dims) {
+  Extents extents;
+  for (const Dim& d : dims) extents.push_back(d.is_constant() ? d.constant() : hint(d));
+  return extents;
+}
+
+bool is_symbolic(const Function& body) {
+  for (const Type& t : body.types) {
+    for (const Dim& d : t.dims) {
+      if (!d.is_constant()) return true;
+    }
+  }
+  return false;
+}
+
 bool is_reduction(const Node& node) {
   return node.op->strict.pattern == Pattern::reduce || node.op == &op_dot_general;
 }
@@ -79,7 +104,7 @@ std::int64_t product(const Extents& extents) {
 }
 
 Extents kept_extents(const Function& body, const Node& node) {
-  return constant_extents(body.type(node.results[0]).dims);
+  return hints(body.type(node.results[0]).dims);
 }
 
 Extents reduced_axes(const Node& node) {
@@ -90,14 +115,17 @@ Extents reduced_axes(const Node& node) {
   return node.attributes.as<AxesAttributes>().axes;
 }
 
+Dims reduced_dims(const Function& body, const Node& node) {
+  return pick(body.type(node.operands[0]).dims, reduced_axes(node));
+}
+
 Extents reduced_extents(const Function& body, const Node& node) {
-  return pick(constant_extents(body.type(node.operands[0]).dims), reduced_axes(node));
+  return hints(reduced_dims(body, node));
 }
 
 DotShape dot_shape(const Function& body, const Node& node) {
   const auto d = node.attributes.as<DotAttributes>();
-  const Extents lhs = constant_extents(body.type(node.operands[0]).dims);
-  const Extents rhs = constant_extents(body.type(node.operands[1]).dims);
+  const Dims &lhs = body.type(node.operands[0]).dims, &rhs = body.type(node.operands[1]).dims;
   DotShape s;
   s.lhs_batch = d.lhs_batch, s.lhs_inner = d.lhs_contract;
   s.rhs_batch = d.rhs_batch, s.rhs_inner = d.rhs_contract;
@@ -111,8 +139,8 @@ DotShape dot_shape(const Function& body, const Node& node) {
 double estimated_ns(const Function& body) {
   double compute = 0, bytes = 0;
   for (const Node& node : body.nodes) compute += node_ns(body, node);
-  for (const Input& in : body.inputs) bytes += static_cast<double>(byte_count(body.type(in.value)));
-  for (const Output& o : body.outputs) bytes += static_cast<double>(byte_count(body.type(o.value)));
+  for (const Input& in : body.inputs) bytes += static_cast<double>(bytes_of(body.type(in.value)));
+  for (const Output& o : body.outputs) bytes += static_cast<double>(bytes_of(body.type(o.value)));
   return std::max(compute, bytes * kByteNs);
 }
 
@@ -138,12 +166,12 @@ std::optional<std::size_t> row_axes(const Function& body) {
     sums.push_back(&node);
   }
   if (!rows) return std::nullopt;
-  const Extents row = kept_extents(body, *sums[0]);
+  const Dims& row = body.type(sums[0]->results[0]).dims;
   for (const Node* s : sums) {
-    if (kept_extents(body, *s) != row) return std::nullopt;
+    if (body.type(s->results[0]).dims != row) return std::nullopt;
   }
   for (const Output& o : body.outputs) {
-    const Extents e = constant_extents(body.type(o.value).dims);
+    const Dims& e = body.type(o.value).dims;
     if (e.size() < row.size() || !std::equal(row.begin(), row.end(), e.begin())) {
       return std::nullopt;
     }

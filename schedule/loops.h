@@ -10,9 +10,17 @@
 
 namespace heddle {
 
+/// The number a schedule is chosen with: a symbol counts as kSymbolHint.
+inline constexpr std::int64_t kSymbolHint = 1000;
+std::int64_t hint(const Dim& dim);
+std::vector<std::int64_t> hints(const Dims& dims);
+/// Some extent of the body is a symbol.
+bool is_symbolic(const Function& body);
+
 /// A reduction or a contraction: its result's extents and the extents it sums over, outermost
-/// first.
+/// first; as numbers, by hint().
 bool is_reduction(const Node& node);
+Dims reduced_dims(const Function& body, const Node& node);
 std::vector<std::int64_t> kept_extents(const Function& body, const Node& node);
 std::vector<std::int64_t> reduced_extents(const Function& body, const Node& node);
 /// Reduced axes of operand 0 (dot_general: of lhs).
@@ -21,13 +29,14 @@ std::int64_t product(const std::vector<std::int64_t>& extents);
 
 /// dot_general with its axes collected: batch, rows (lhs's free axes), columns (rhs's), inner.
 struct DotShape {
-  std::vector<std::int64_t> batch, rows, columns, inner;        ///< extents
+  Dims batch, rows, columns, inner;
   std::vector<std::int64_t> lhs_batch, lhs_rows, lhs_inner;     ///< axes of lhs
   std::vector<std::int64_t> rhs_batch, rhs_columns, rhs_inner;  ///< axes of rhs
-  std::int64_t m() const { return product(rows); }
-  std::int64_t n() const { return product(columns); }
-  std::int64_t k() const { return product(inner); }
-  std::int64_t batches() const { return product(batch); }
+  // Numbers of elements, by hint().
+  std::int64_t m() const { return product(hints(rows)); }
+  std::int64_t n() const { return product(hints(columns)); }
+  std::int64_t k() const { return product(hints(inner)); }
+  std::int64_t batches() const { return product(hints(batch)); }
 };
 DotShape dot_shape(const Function& body, const Node& node);
 

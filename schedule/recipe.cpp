@@ -9,7 +9,7 @@ namespace heddle {
 
 // A body that does not have the form its recipe asks for gets a Map: slower, and right.
 Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target) {
-  const Function collapsed = collapse_axes(body);
+  const Function collapsed = is_symbolic(body) ? body : collapse_axes(body);
   if (kind == RecipeKind::rows && row_axes(collapsed)) return choose_rows(collapsed, target);
   if (kind == RecipeKind::columns && fits_columns(collapsed)) {
     return choose_columns(collapsed, target);

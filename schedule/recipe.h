@@ -33,7 +33,7 @@ struct Rows {
   bool operator==(const Rows&) const = default;
 };
 /// Sums along leading axes. strip: columns per inner loop; split: rows per first-stage sum (0:
-/// all); grain: strips per task.
+/// all); grain: strips per task (0: one task).
 struct Columns {
   int strip = 64;
   std::int64_t split = 0, grain = 1;

@@ -149,7 +149,7 @@ class Placement {
 }  // namespace
 
 std::vector<Stage> place_stages(const Function& body, const Recipe& recipe) {
-  const Function collapsed = collapse_axes(body);
+  const Function collapsed = is_symbolic(body) ? body : collapse_axes(body);
   return Placement(collapsed, recipe).place();
 }
 

@@ -31,7 +31,8 @@ void check_limits(const Kernel& kernel) {
     }
   }
   for (const Type& t : kernel.body.types) {
-    internal_check(element_count(t) > 0, "an empty tensor in a kernel");
+    internal_check(std::count(t.dims.begin(), t.dims.end(), Dim(0)) == 0,
+                   "an empty tensor in a kernel");
   }
   if (kernel.fault) {
     throw CompileError({.message = "checked arithmetic is not compiled on the CPU yet"});
@@ -48,6 +49,7 @@ bool fits(const Kernel& k) {
 // The kernel as it is scheduled: axes collapsed. Ports that are not dense may leave more axes than
 // its recipe was chosen for; then a Map does it.
 Kernel prepared(const Kernel& kernel) {
+  if (is_symbolic(kernel.body)) return kernel;
   Kernel k = collapse_axes(kernel);
   if (fits(k)) return k;
   k.recipe = choose_map(k.body, k.target);
@@ -104,7 +106,8 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   ScratchCounter scratch;
-  pipeline.add_custom_lowering_pass(&scratch, [] {});
+  // What depends on symbols comes from the heap, uncounted.
+  if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
   const Halide::Module module =
       pipeline.compile_to_module(arguments_of(b), name, halide_target(k.target, checked),
                                  Halide::LinkageType::ExternalPlusArgv);

@@ -59,6 +59,20 @@ const Node* Elements::maker(ValueId v) const {
   return makers_[v.index] == kNoNode ? nullptr : &body_.nodes[makers_[v.index]];
 }
 
+Extents Elements::extents(const Dims& dims) const {
+  Extents extents;
+  for (const Dim& d : dims) {
+    Extent e = d.offset();
+    for (const auto& [symbol, coefficient] : d.terms()) {
+      const auto found = symbols_.find(symbol);
+      internal_check(found != symbols_.end(), "a symbol that no port has: " + symbol);
+      e = e + Extent(found->second) * coefficient;
+    }
+    extents.push_back(e);
+  }
+  return extents;
+}
+
 void Elements::stage(ValueId v, Reader reader) { readers_[v.index] = std::move(reader); }
 
 Expr Elements::at(ValueId v, const Index& index) {

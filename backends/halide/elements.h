@@ -6,16 +6,17 @@
 #include <Halide.h>
 
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "heddle/backends/halide/extent.h"
 #include "heddle/graph/program.h"
 
 namespace heddle::halide {
 
-using Halide::Expr;
 /// One expression (i32) per logical axis, outermost first. Halide's argument order is the reverse.
 using Index = std::vector<Expr>;
-using Extents = std::vector<std::int64_t>;
 
 /// Inside expressions a boolean is Halide's Bool; in memory it is a byte, 0 or 1. CompileError for
 /// an element type that is not compiled yet.
@@ -26,6 +27,7 @@ Expr from_storage(const Expr& e, DType dtype);
 
 std::vector<Expr> reversed(Index index);
 Expr constant(std::int64_t value);
+inline Expr constant(const Extent& extent) { return extent.expr(); }
 
 class Elements {
  public:
@@ -35,7 +37,11 @@ class Elements {
 
   const Function& body() const { return body_; }
   const Type& type(ValueId v) const { return body_.type(v); }
-  Extents extents(ValueId v) const { return constant_extents(type(v).dims); }
+  Extents extents(ValueId v) const { return extents(type(v).dims); }
+  Extents extents(const Dims& dims) const;
+  /// From here on the symbol is `value`.
+  void bind(const std::string& symbol, const Expr& value) { symbols_[symbol] = value; }
+  bool bound(const std::string& symbol) const { return symbols_.count(symbol) != 0; }
   /// The node that makes `v`; null for an input.
   const Node* maker(ValueId v) const;
 
@@ -49,6 +55,7 @@ class Elements {
   const Function& body_;
   std::vector<std::uint32_t> makers_;
   std::vector<Reader> readers_;
+  std::map<std::string, Expr> symbols_;
   std::vector<std::vector<std::pair<Index, Expr>>> memo_;
 };
 

@@ -23,25 +23,31 @@ void KernelBuilder::make_input(std::size_t port) {
   const Type& type = elements.type(v);
   Halide::ImageParam p(storage_type(type.dtype), static_cast<int>(type.rank()),
                        "x" + std::to_string(port));
-  const Extents extents = elements.extents(v);
-  const std::vector<std::int64_t> strides = constant_extents(kernel.in[port].strides);
-  for (std::size_t a = 0; a < extents.size(); ++a) {
-    p.dim(static_cast<int>(extents.size() - 1 - a))
-        .set_bounds(0, constant(extents[a]))
-        .set_stride(constant(strides[a]));
-  }
+  bind_symbols(p, type.dims);
+  set_layout(p, elements.extents(v), kernel.in[port].strides, true);
   inputs.push_back(p);
   elements.stage(
       v, [p, dtype = type.dtype](const Index& i) { return from_storage(p(reversed(i)), dtype); });
 }
 
-// Of a Tuple's buffers, Halide takes the extents of the first for all.
+// A symbol is the extent of the first input axis that is just this symbol.
+void KernelBuilder::bind_symbols(const Halide::ImageParam& p, const Dims& dims) {
+  for (std::size_t a = 0; a < dims.size(); ++a) {
+    if (dims[a].is_constant() || dims[a].terms().size() != 1) continue;
+    const std::string& symbol = dims[a].terms()[0].first;
+    if (elements.bound(symbol) || dims[a] != Dim::symbol(symbol)) continue;
+    elements.bind(symbol, p.dim(static_cast<int>(dims.size() - 1 - a)).extent());
+  }
+}
+
+// Of a Tuple's buffers, Halide takes the extents of the first for all. A symbolic stride is
+// whatever the caller's descriptor says.
 void KernelBuilder::set_layout(Halide::OutputImageParam p, const Extents& extents,
                                const Dims& strides, bool bounds) {
   for (std::size_t a = 0; a < extents.size(); ++a) {
     auto dim = p.dim(static_cast<int>(extents.size() - 1 - a));
     if (bounds) dim.set_bounds(0, constant(extents[a]));
-    dim.set_stride(constant(strides[a].constant()));
+    if (strides[a].is_constant()) dim.set_stride(constant(strides[a].constant()));
   }
 }
 
@@ -79,7 +85,47 @@ namespace {
 // A short last axis is written out, and the vectors lie across the axis before it.
 bool has_short_last_axis(const Extents& extents, int vector) {
   const std::size_t n = extents.size();
-  return n > 1 && extents[n - 1] < vector && extents[n - 2] >= vector;
+  return n > 1 && extents[n - 1].below(vector) && !extents[n - 2].below(vector);
+}
+
+// All outer axes of a group as one loop, and its length.
+struct OuterLoop {
+  Var rows;
+  Extent count = 1;
+};
+OuterLoop fuse_outer(OutputGroup& group, std::size_t inner) {
+  if (inner == 0) return {};
+  OuterLoop outer{group.args[inner - 1], group.extents[inner - 1]};
+  for (std::size_t a = inner - 1; a-- > 0;) {
+    Var fused("rows" + std::to_string(a));
+    group.f.fuse(outer.rows, group.args[a], fused);
+    outer = {fused, outer.count * group.extents[a]};
+  }
+  return outer;
+}
+
+// The kernel finds out when it runs whether its work is worth tasks. (A split alone would run a
+// short axis through a whole task's length.)
+void schedule_symbolic_map(OutputGroup& group, const Map& map) {
+  const std::size_t inner = group.extents.size() - 1;
+  const Var x = group.args[inner];
+  const Extent columns = group.extents[inner];
+  const OuterLoop outer = fuse_outer(group, inner);
+  Var task("task"), rest("rest");
+  const Expr grain = constant(map.grain), all = constant(product(group.extents));
+  Halide::Stage large = group.f.specialize(all > grain);
+  if (inner == 0) {
+    large.split(x, task, rest, grain, Halide::TailStrategy::GuardWithIf);
+    large.split(rest, rest, x, map.vector * map.unroll, Halide::TailStrategy::GuardWithIf);
+    large.vectorize(x, map.vector).unroll(x).parallel(task);
+  } else {
+    Var xi("xi");
+    const Expr per_task = max(1, grain / max(1, constant(columns)));
+    large.split(outer.rows, task, rest, per_task, Halide::TailStrategy::GuardWithIf);
+    large.split(x, x, xi, map.vector * map.unroll, Halide::TailStrategy::GuardWithIf);
+    large.vectorize(xi, map.vector).unroll(xi).parallel(task);
+  }
+  heddle::halide::vectorize(group.f, x, columns, map.vector, map.unroll);
 }
 
 }  // namespace
@@ -87,24 +133,20 @@ bool has_short_last_axis(const Extents& extents, int vector) {
 void KernelBuilder::schedule_map(OutputGroup& group, const Map& map) {
   const std::size_t n = group.extents.size();
   if (n == 0) return;
+  if (is_symbolic(kernel.body)) return schedule_symbolic_map(group, map);
   Func f = group.f;
   const bool short_last = has_short_last_axis(group.extents, map.vector);
   const std::size_t inner = short_last ? n - 2 : n - 1;
   const Var x = group.args[inner];
-  const std::int64_t columns = group.extents[inner];
+  const std::int64_t columns = group.extents[inner].number();
   if (short_last) f.unroll(group.args[n - 1]);
-  const std::int64_t row_bytes = short_last ? group.extents[n - 1] : 1;
+  const std::int64_t row_bytes = short_last ? group.extents[n - 1].number() : 1;
   Var task("task"), part("part"), rest("rest");
-  Var rows = inner > 0 ? group.args[inner - 1] : Var();
-  std::int64_t count = inner > 0 ? group.extents[inner - 1] : 1;
-  for (std::size_t a = inner > 0 ? inner - 1 : 0; a-- > 0;) {
-    Var fused("rows" + std::to_string(a));
-    f.fuse(rows, group.args[a], fused);
-    rows = fused;
-    count *= group.extents[a];
-  }
+  const OuterLoop outer = fuse_outer(group, inner);
+  const Var rows = outer.rows;
+  const std::int64_t count = outer.count.number();
   const std::int64_t per_task = std::max<std::int64_t>(1, map.grain / (columns * row_bytes));
-  if (map.grain >= product(group.extents)) {
+  if (product(group.extents).at_most(map.grain)) {
     heddle::halide::vectorize(f, x, columns, map.vector, map.unroll);
   } else if (inner > 0 && (per_task < count || columns <= map.grain)) {
     heddle::halide::vectorize(f, x, columns, map.vector, map.unroll);
@@ -153,11 +195,11 @@ void KernelBuilder::make_stage_once(const Stage& stage) {
   const auto axes = reduced_axes(n);
   const auto rank = static_cast<std::int64_t>(elements.type(n.operands[0]).rank());
   const bool along_rows = !axes.empty() && axes.back() == rank - 1;
-  const bool matrix_rows = n.op != &op_dot_general || elements.extents(v).back() < vector ||
+  const bool matrix_rows = n.op != &op_dot_general || elements.extents(v).back().below(vector) ||
                            n.attributes.as<DotAttributes>().rhs_contract.back() + 1 ==
                                static_cast<std::int64_t>(elements.type(n.operands[1]).rank());
   if (along_rows && matrix_rows) return stage_lanes(*this, stage);
-  stage_columns(*this, stage, Columns{.strip = 2 * vector, .grain = 1 << 30});
+  stage_columns(*this, stage, Columns{.strip = 2 * vector, .grain = 0});
 }
 
 }  // namespace heddle::halide

@@ -42,6 +42,7 @@ class KernelBuilder {
 
  private:
   void make_input(std::size_t port);
+  void bind_symbols(const Halide::ImageParam& p, const Dims& dims);
   void set_layout(Halide::OutputImageParam p, const Extents& extents, const Dims& strides,
                   bool bounds);
   void store_value(ValueId v);

@@ -11,10 +11,10 @@ namespace {
 // Every index below `extents`, in row-major order.
 std::vector<Index> all_indices(const Extents& extents) {
   std::vector<Index> indices{{}};
-  for (std::int64_t e : extents) {
+  for (const Extent& e : extents) {
     std::vector<Index> next;
     for (const Index& i : indices) {
-      for (std::int64_t j = 0; j < e; ++j) {
+      for (std::int64_t j = 0; j < e.number(); ++j) {
         next.push_back(i);
         next.back().push_back(constant(j));
       }
@@ -131,16 +131,17 @@ void JointLoop::stage(Func f, std::function<std::vector<Expr>(const Index&)> arg
   }
 }
 
-Halide::TailStrategy tail(std::int64_t extent, std::int64_t factor) {
-  return extent % factor == 0 ? Halide::TailStrategy::RoundUp : Halide::TailStrategy::GuardWithIf;
+Halide::TailStrategy tail(const Extent& extent, std::int64_t factor) {
+  return extent.divisible_by(factor) ? Halide::TailStrategy::RoundUp
+                                     : Halide::TailStrategy::GuardWithIf;
 }
-Expr inside(const Expr& i, std::int64_t extent, std::int64_t factor) {
-  return extent % factor == 0 ? i : min(i, constant(extent - 1));
+Expr inside(const Expr& i, const Extent& extent, std::int64_t factor) {
+  return extent.divisible_by(factor) ? i : min(i, constant(extent - 1));
 }
 
-void vectorize(Func f, Var x, std::int64_t extent, int width, int unroll) {
-  if (extent < width) return;
-  if (unroll > 1 && extent >= static_cast<std::int64_t>(width) * unroll) {
+void vectorize(Func f, Var x, const Extent& extent, int width, int unroll) {
+  if (extent.below(width)) return;
+  if (unroll > 1 && !extent.below(static_cast<std::int64_t>(width) * unroll)) {
     Var xi("xi");
     f.split(x, x, xi, width * unroll, tail(extent, width * unroll)).vectorize(xi, width).unroll(xi);
   } else {
@@ -151,8 +152,8 @@ void vectorize(Func f, Var x, std::int64_t extent, int width, int unroll) {
 // ---- LaneFold ----
 
 LaneFold::LaneFold(const JointLoop& loop, std::string name, std::vector<Var> outer,
-                   std::function<Index(const std::vector<Var>&)> kept, std::int64_t begin,
-                   std::int64_t count, int lanes, int vector)
+                   std::function<Index(const std::vector<Var>&)> kept, const Extent& begin,
+                   const Extent& count, int lanes, int vector)
     : loop_(loop),
       name_(std::move(name)),
       outer_(std::move(outer)),
@@ -162,8 +163,8 @@ LaneFold::LaneFold(const JointLoop& loop, std::string name, std::vector<Var> out
       mid_("mid" + name_),
       all_("all" + name_),
       u_("u") {
-  while (lanes_ > vector_ && lanes_ > count) lanes_ /= 2;
-  plain_ = count < lanes_ || lanes_ < 2 || lanes_ % vector_ != 0;
+  while (lanes_ > vector_ && count.below(lanes_)) lanes_ /= 2;
+  plain_ = count.below(lanes_) || lanes_ < 2 || lanes_ % vector_ != 0;
   if (plain_) {
     std::vector<Halide::Range> ranges{{constant(begin), constant(count)}};
     const Extents& r = loop_.reduced();
@@ -200,8 +201,8 @@ void LaneFold::define_plain(const Index& kept) {
               loop_.step(read(all_, arguments), kept, reduced_index(whole_, whole_[0])));
 }
 
-void LaneFold::define_lanes(const Index& kept, std::int64_t begin, std::int64_t count) {
-  const std::int64_t full = count / lanes_, left = count % lanes_;
+void LaneFold::define_lanes(const Index& kept, const Extent& begin, const Extent& count) {
+  const Extent full = count / lanes_, left = count % lanes_;
   std::vector<Halide::Range> ranges{{0, constant(full)}}, rest{{0, constant(left)}};
   const Extents& r = loop_.reduced();
   for (std::size_t a = r.size() - 1; a-- > 0;) {
@@ -213,8 +214,8 @@ void LaneFold::define_lanes(const Index& kept, std::int64_t begin, std::int64_t 
   const Expr i = whole_[0] * lanes_ + u_;
   define_over(whole_, part_, with(u_, outer_),
               loop_.step(read(part_, with(u_, outer_)), kept,
-                         reduced_index(whole_, begin == 0 ? i : i + constant(begin))));
-  ragged_ = left != 0;
+                         reduced_index(whole_, begin.is(0) ? i : i + constant(begin))));
+  ragged_ = !left.is(0);
   if (ragged_) {
     rest_ = RDom(rest, "t" + name_);
     define(part_, with(rest_[0], outer_),
@@ -261,7 +262,7 @@ void LaneFold::compute_at(Func consumer, Var at) {
   vectorize_all();
 }
 
-void LaneFold::compute_root(std::int64_t outermost, std::int64_t grain) {
+void LaneFold::compute_root(const Extent& outermost, std::int64_t grain) {
   all_.compute_root();
   if (outer_.empty()) {
     if (!plain_) {
@@ -273,14 +274,15 @@ void LaneFold::compute_root(std::int64_t outermost, std::int64_t grain) {
   }
   Var task("task"), row("row");
   const Var last = outer_.back();
-  if (grain < outermost) {
+  const bool tasks = !outermost.at_most(grain);
+  if (tasks) {
     all_.split(last, task, row, constant(grain), tail(outermost, grain)).parallel(task);
     if (plain_) {
       all_.update().split(last, task, row, constant(grain), tail(outermost, grain)).parallel(task);
     }
   }
   if (!plain_) {
-    const Var at = outer_.size() > 1 ? outer_.front() : grain < outermost ? row : last;
+    const Var at = outer_.size() > 1 ? outer_.front() : tasks ? row : last;
     part_.compute_at(all_, at);
     mid_.compute_at(all_, at);
   }

@@ -63,12 +63,12 @@ class JointLoop {
 
 /// Exact where it divides, else guarded: right for every extent, and for outputs that overwrite an
 /// input.
-Halide::TailStrategy tail(std::int64_t extent, std::int64_t factor);
+Halide::TailStrategy tail(const Extent& extent, std::int64_t factor);
 /// Stages compute whole tiles and rows beyond the edge too; they must not read there.
-Expr inside(const Expr& i, std::int64_t extent, std::int64_t factor);
+Expr inside(const Expr& i, const Extent& extent, std::int64_t factor);
 
 /// Vectors of `width` along `x`, `unroll` of them at a time; nothing for a shorter loop.
-void vectorize(Func f, Var x, std::int64_t extent, int width, int unroll);
+void vectorize(Func f, Var x, const Extent& extent, int width, int unroll);
 
 /// Sums along the innermost reduced axis: `lanes` partial sums, folded into one vector, then into
 /// one number. (Not rfactor: it cannot prove the NaN-keeping maximum.)
@@ -77,17 +77,16 @@ class LaneFold {
   /// Over [begin, begin + count) of the innermost reduced axis. `outer`: the Func's variables,
   /// which `kept` turns into the common index.
   LaneFold(const JointLoop& loop, std::string name, std::vector<Var> outer,
-           std::function<Index(const std::vector<Var>&)> kept, std::int64_t begin,
-           std::int64_t count, int lanes, int vector);
+           std::function<Index(const std::vector<Var>&)> kept, const Extent& begin,
+           const Extent& count, int lanes, int vector);
   Func result() const { return all_; }
   void compute_at(Func consumer, Var at);
   /// As arrays of their own; `tasks` > 1: the outermost variable in so many pieces in parallel.
-  void compute_root(std::int64_t outermost, std::int64_t grain);
+  void compute_root(const Extent& outermost, std::int64_t grain);
 
  private:
   void define_plain(const Index& kept);
-  void define_lanes(const Index& kept, std::int64_t begin, std::int64_t count);
-  Expr innermost(const Expr& i, std::int64_t begin) const;
+  void define_lanes(const Index& kept, const Extent& begin, const Extent& count);
   State tree(const Func& f, int count, const std::function<Expr(int)>& position) const;
   void vectorize_all();
 

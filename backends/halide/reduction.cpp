@@ -35,8 +35,8 @@ Reduction::Reduction(Elements& elements, ValueId value)
     : elements_(&elements),
       value_(value),
       node_(elements.maker(value)),
-      kept_(kept_extents(elements.body(), *node_)),
-      reduced_(reduced_extents(elements.body(), *node_)),
+      kept_(elements.extents(node_->results[0])),
+      reduced_(elements.extents(reduced_dims(elements.body(), *node_))),
       axes_(reduced_axes(*node_)) {}
 
 State Reduction::initial() const {
@@ -121,15 +121,15 @@ Expr Reduction::result(const State& state) const {
 Expr written_out(Elements& elements, ValueId value, const Index& kept) {
   constexpr std::int64_t kMost = 64;
   const Reduction reduction(elements, value);
-  const std::int64_t count = product(reduction.reduced());
+  std::vector<std::int64_t> extents;
+  for (const Extent& e : reduction.reduced()) extents.push_back(e.number());
+  const std::int64_t count = heddle::product(extents);
   internal_check(count <= kMost, "a long reduction inside a kernel needs a stage");
   State state = reduction.initial();
   for (std::int64_t i = 0; i < count; ++i) {
-    Index r(reduction.reduced().size());
+    Index r(extents.size());
     std::int64_t rest = i;
-    for (std::size_t a = r.size(); a-- > 0; rest /= reduction.reduced()[a]) {
-      r[a] = constant(rest % reduction.reduced()[a]);
-    }
+    for (std::size_t a = r.size(); a-- > 0; rest /= extents[a]) r[a] = constant(rest % extents[a]);
     state = reduction.step(state, kept, r);
   }
   return reduction.result(state);

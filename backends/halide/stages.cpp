@@ -26,10 +26,10 @@ Func ordered_sum(const JointLoop& loop, const std::string& name, Func f, std::in
 
 void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int lanes) {
   const JointLoop loop(b.elements, stage.values, 0);
-  const std::int64_t count = loop.reduced().back();
-  const std::int64_t piece = split > 1 ? count / split / lanes * lanes : 0;
+  const Extent count = loop.reduced().back();
+  const Extent piece = split > 1 ? count / split / lanes * lanes : Extent(0);
   const std::string name = loop.name();
-  if (piece == 0) {
+  if (piece.is(0)) {
     LaneFold fold(loop, name, {}, no_index, 0, count, lanes, b.vector);
     fold.compute_root(1, 1);
     return loop.stage(fold.result(), [](const Index&) { return std::vector<Expr>{}; });
@@ -61,7 +61,7 @@ void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int l
   mid.bound(u, 0, vector).compute_at(pieces, p).vectorize(u, vector);
   pieces.compute_root().parallel(p);
   State first = loop.initial();
-  if (piece * split < count) {
+  if (!(piece * split == count)) {
     LaneFold rest(loop, name + "rest", {}, no_index, piece * split, count - piece * split, lanes,
                   b.vector);
     rest.compute_root(1, 1);
@@ -75,9 +75,9 @@ void stage_lanes(KernelBuilder& b, const Stage& stage) {
   const std::size_t rank = b.elements.type(stage.values[0]).rank();
   const JointLoop loop(b.elements, stage.values, rank);
   std::vector<Var> outer = make_vars("j", rank);  // innermost first
-  const std::int64_t rows = loop.base()[0];
+  const Extent rows = loop.base()[0];
   const double ns = estimated_ns(b.kernel.body);
-  const std::int64_t grain = choose_grain(ns, rows);
+  const std::int64_t grain = choose_grain(ns, hint(b.elements.type(stage.values[0]).dims[0]));
   auto kept = [=](const std::vector<Var>& vars) {
     Index index(vars.rbegin(), vars.rend());
     index[0] = inside(index[0], rows, grain);
@@ -95,8 +95,9 @@ namespace {
 std::size_t base_axes(const Extents& kept, int vector) {
   std::int64_t tail_elements = 1;
   for (std::size_t a = kept.size(); a-- > 1;) {
-    if (kept[a] >= vector || tail_elements * kept[a] > 8 || kept[a - 1] < vector) return a + 1;
-    tail_elements *= kept[a];
+    if (!kept[a].below(vector)) return a + 1;
+    if (tail_elements * kept[a].number() > 8 || kept[a - 1].below(vector)) return a + 1;
+    tail_elements *= kept[a].number();
   }
   return 1;
 }
@@ -111,13 +112,14 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   const JointLoop loop(b.elements, stage.values, base);
   const std::string name = loop.name();
   const int vector = std::max(1, b.vector * 4 / loop.element_bytes());
-  const std::int64_t columns = loop.base().back();
+  const Extent columns = loop.base().back();
   const Extents& reduced = loop.reduced();
   const int strip = std::max(vector, c.strip / vector * vector);
   // The outermost reduced axis is cut into pieces.
-  const std::int64_t rows = reduced.front();
-  const std::int64_t split = c.split == 0 ? rows : std::min(rows, c.split);
-  const std::int64_t pieces = split == 0 ? 1 : (rows + split - 1) / split;
+  const Extent rows = reduced.front();
+  const bool whole = c.split == 0 || rows.at_most(c.split);
+  const Extent split = whole ? rows : Extent(c.split);
+  const Extent pieces = whole ? Extent(1) : ceil_div(rows, c.split);
 
   Func acc("acc" + name), part("strip" + name), all("all" + name);
   Var x("x"), p("p"), xo("xo"), xi("xi"), task("task");
@@ -127,14 +129,14 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   ranges.push_back({0, constant(split)});
   RDom r(ranges, "r" + name);
   const Expr outer = r[r.dimensions() - 1] + p * constant(split);
-  if (split != 0 && rows % split != 0) r.where(outer < constant(rows));
+  if (!whole && !rows.divisible_by(c.split)) r.where(outer < constant(rows));
   std::vector<Expr> arguments{x};
   arguments.insert(arguments.end(), others.begin(), others.end());
   std::vector<Expr> pieced = arguments;
   pieced.push_back(p);
   Index kept(others.rbegin(), others.rend());
   kept.push_back(inside(x, columns, strip));
-  Index index{inside(outer, rows, split == 0 ? 1 : split)};
+  Index index{whole ? outer : inside(outer, rows, c.split)};
   for (int d = r.dimensions() - 1; d-- > 0;) index.push_back(r[d]);
   define(acc, pieced, loop.initial());
   define_over(r, acc, pieced, loop.step(read(acc, pieced), kept, index));
@@ -149,10 +151,17 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   std::vector<Halide::VarOrRVar> order{x};
   for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
   acc.update().reorder(order).vectorize(x, vector, Halide::TailStrategy::RoundUp).unroll(x);
-  const std::int64_t strips = (columns + strip - 1) / strip;
-  if (pieces > 1) {
+  const Extent strips = ceil_div(columns, strip);
+  if (!whole && c.grain > 0 && !strips.at_most(c.grain) && is_symbolic(b.kernel.body)) {
+    Var both("tasks");
+    part.split(xo, task, xo, constant(c.grain), tail(strips, c.grain));
+    std::vector<Halide::VarOrRVar> loops{xi, xo};
+    loops.insert(loops.end(), others.begin(), others.end());
+    loops.insert(loops.end(), {task, p});
+    part.reorder(loops).fuse(task, p, both).parallel(both);
+  } else if (!whole) {
     part.parallel(p);
-  } else if (c.grain < strips) {
+  } else if (c.grain > 0 && !strips.at_most(c.grain)) {
     part.split(xo, task, xo, constant(c.grain), tail(strips, c.grain)).parallel(task);
   }
   RDom q(0, constant(pieces), "q" + name);
@@ -161,7 +170,7 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   define(all, arguments, loop.initial());
   define(all, arguments, loop.combine(read(all, arguments), read(part, piece)));
   all.compute_root();
-  if (columns >= vector) {
+  if (!columns.below(vector)) {
     all.vectorize(x, vector, tail(columns, vector));
     all.update().reorder(x, q).vectorize(x, vector, tail(columns, vector));
   }

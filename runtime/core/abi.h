@@ -223,13 +223,15 @@ typedef struct {
 typedef void (*hd_parallel_for)(void* user, int n, void (*task)(void* context, int i),
                                 void* context);
 
-enum { HD_CHECK_NAN = 1 };
+/* HD_HEAP_SCRATCH: scratch beyond what the plan announces comes from the heap and is no error:
+   kernels whose extents are symbols cannot announce theirs. */
+enum { HD_CHECK_NAN = 1, HD_HEAP_SCRATCH = 2 };
 
 /* All zero but `size` is the default. Grows at the end only. */
 typedef struct {
   uint32_t size;   /* sizeof(hd_options) */
   int32_t threads; /* 0: one per CPU; large numbers are cut to twice the CPUs (at least 8) */
-  uint32_t flags;  /* HD_CHECK_NAN */
+  uint32_t flags;  /* HD_CHECK_NAN, HD_HEAP_SCRATCH */
   uint32_t reserved;
   void*
       workspace; /* the caller's, aligned to 64, the instance's until hd_destroy; NULL: allocated */

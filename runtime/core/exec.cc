@@ -164,7 +164,7 @@ int run_device(hd_instance& instance, int (*call)(void* context), const char* wh
 int run_steps(hd_instance& instance, uint32_t function) {
   const FunctionState& f = instance.functions[function];
   const hd_options& o = instance.options;
-  const bool watched = o.cancel || o.step_hook || o.flags || f.has_faults;
+  const bool watched = o.cancel || o.step_hook || o.flags & HD_CHECK_NAN || f.has_faults;
   for (uint32_t i = 0; i < f.function->n_steps; ++i) {
     const int status = watched ? run_watched(instance, function, i) : run_step(instance, f, i);
     if (status) return status;

@@ -50,7 +50,7 @@ int read_options(const hd_options* given, hd_options& options, Text& text) {
       return HD_INVALID;
     }
   }
-  if (options.flags & ~uint32_t{HD_CHECK_NAN} || options.reserved) {
+  if (options.flags & ~uint32_t{HD_CHECK_NAN | HD_HEAP_SCRATCH} || options.reserved) {
     text << "options.flags or options.reserved hold bits that this runtime does not know";
     return HD_INVALID;
   }

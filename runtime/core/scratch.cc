@@ -12,12 +12,14 @@ void free(void* pointer);
 namespace hdcore {
 namespace {
 
-// Only reached when a kernel needs more than its table says. The kernel cannot be told (it does not
-// test for null), so it gets memory that is not part of the workspace and the run fails.
+// Reached when a kernel needs more than its table says. The kernel cannot be told (it does not test
+// for null), so it gets memory that is not part of the workspace; unless that is allowed, the run
+// fails.
 void* allocate_outside(Context& context, size_t bytes) {
   void* pointer = nullptr;
   if (posix_memalign(&pointer, HD_ALIGNMENT, round_up(bytes) + HD_ALIGNMENT) != 0) abort();
-  __atomic_store_n(&context.instance->kernel_status, HD_KERNEL_FAILED, __ATOMIC_RELAXED);
+  if (!(context.instance->options.flags & HD_HEAP_SCRATCH))
+    __atomic_store_n(&context.instance->kernel_status, HD_KERNEL_FAILED, __ATOMIC_RELAXED);
   return pointer;
 }
 

@@ -36,7 +36,8 @@ Columns choose_columns(const Function& body, const Target& target) {
   constexpr std::int64_t kLongest = 4096;
   const std::int64_t tasks = std::min(rows, static_cast<std::int64_t>(ns / 50000));
   if (tasks > 1 && (strips + c.grain - 1) / c.grain < tasks) c.split = (rows + tasks - 1) / tasks;
-  if (rows > kLongest && (c.split == 0 || c.split > kLongest)) c.split = kLongest;
+  if (is_symbolic(body) || (rows > kLongest && (c.split == 0 || c.split > kLongest)))
+    c.split = kLongest;
   return c;
 }
 

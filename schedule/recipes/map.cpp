@@ -9,7 +9,7 @@ Map choose_map(const Function& body, const Target& target) {
   Map map{.vector = target.vector_floats()};
   std::int64_t elements = 1;
   for (const Output& o : body.outputs) {
-    elements = std::max(elements, element_count(body.type(o.value)));
+    elements = std::max(elements, product(hints(body.type(o.value).dims)));
   }
   map.grain = choose_grain(estimated_ns(body), elements, map.vector * map.unroll);
   return map;

@@ -8,7 +8,7 @@ Expr lower_gather(const Element& e) {
   const auto g = e.node.attributes.as<GatherAttributes>();
   const auto axis = static_cast<std::size_t>(g.axis);
   const std::size_t count = e.operand_type(1).rank();
-  const std::int64_t extent = e.operand_extents(0)[axis];
+  const Extent extent = e.operand_extents(0)[axis];
   const auto first = e.index.begin() + static_cast<std::ptrdiff_t>(axis);
   const Index at(first, first + static_cast<std::ptrdiff_t>(count));
   const Expr picked = Halide::cast<std::int32_t>(e.operand(1, at));

@@ -27,7 +27,7 @@ Expr literal_element(const Literal& literal, std::size_t i) {
   });
 }
 
-Expr inside(const Expr& i, std::int64_t extent) { return clamp(i, 0, constant(extent - 1)); }
+Expr inside(const Expr& i, const Extent& extent) { return clamp(i, 0, constant(extent - 1)); }
 
 Expr zero(const Type& type) { return Halide::Internal::make_zero(expression_type(type.dtype)); }
 
@@ -110,7 +110,7 @@ Expr lower_pad(const Element& e) {
   const auto p = e.node.attributes.as<PadAttributes>();
   const Extents from = e.operand_extents(0);
   const Expr filler = e.operand(1, {});
-  if (std::count(from.begin(), from.end(), 0) != 0) return filler;
+  if (std::count(from.begin(), from.end(), Extent(0)) != 0) return filler;
   Index i = e.index;
   Expr in_operand = Halide::Internal::const_true();
   for (std::size_t a = 0; a < i.size(); ++a) {
@@ -127,12 +127,12 @@ Expr lower_pad(const Element& e) {
 Expr lower_concatenate(const Element& e) {
   const std::size_t axis = axis_of(e.node.attributes.as<AxisAttributes>().axis);
   Expr value = zero(e.type());
-  std::int64_t start = e.extents()[axis];
+  Extent start = e.extents()[axis];
   bool last = true;
   for (std::size_t k = e.node.operands.size(); k-- > 0;) {
-    const std::int64_t extent = e.operand_extents(k)[axis];
-    start -= extent;
-    if (extent == 0) continue;
+    const Extent extent = e.operand_extents(k)[axis];
+    start = start - extent;
+    if (extent.is(0)) continue;
     Index i = e.index;
     i[axis] = inside(i[axis] - constant(start), extent);
     const Expr part = e.operand(k, i);

@@ -20,6 +20,10 @@ class Tiles {
         c_(c),
         node_(b.node(dot)),
         s_(dot_shape(b.kernel.body, node_)),
+        batch_(b.elements.extents(s_.batch)),
+        rows_(b.elements.extents(s_.rows)),
+        columns_(b.elements.extents(s_.columns)),
+        inner_(b.elements.extents(s_.inner)),
         vector_(std::gcd(b.lanes_of(dot), c.nr)),
         name_(std::to_string(dot.index)),
         prod_("prod" + name_),
@@ -36,18 +40,18 @@ class Tiles {
   /// `out` is a Func over (column, row, batch ...).
   void schedule(Func out, Var m, Var n, std::vector<Var> batch) {
     Var mo("mo"), no("no"), mi("mi"), ni("ni"), task("task"), all("all");
-    out.split(n, no, ni, c_.nr, tail(s_.n(), c_.nr)).split(m, mo, mi, c_.mr, tail(s_.m(), c_.mr));
+    out.split(n, no, ni, c_.nr, tail(this->n(), c_.nr))
+        .split(m, mo, mi, c_.mr, tail(this->m(), c_.mr));
     Var outer = c_.columns_outer ? no : mo;
     const Var mid = c_.columns_outer ? mo : no;
     std::vector<Halide::VarOrRVar> order{ni, mi, mid, outer};
-    std::int64_t tiles =
-        c_.columns_outer ? (s_.n() + c_.nr - 1) / c_.nr : (s_.m() + c_.mr - 1) / c_.mr;
+    Extent tiles = c_.columns_outer ? ceil_div(this->n(), c_.nr) : ceil_div(this->m(), c_.mr);
     if (c_.columns_outer && c_.panels > 1) {
       Var group("group");
       out.split(no, group, no, c_.panels, tail(tiles, c_.panels));
       order.push_back(group);
       outer = group;
-      tiles = (tiles + c_.panels - 1) / c_.panels;
+      tiles = ceil_div(tiles, c_.panels);
     }
     order.insert(order.end(), batch.begin(), batch.end());
     out.reorder(order).vectorize(ni, vector_).unroll(ni);
@@ -56,8 +60,8 @@ class Tiles {
       out.fuse(outer, batch[i], fused);
       outer = fused;
     }
-    if (!batch.empty()) tiles *= s_.batches();
-    if (c_.grain < tiles) {
+    if (!batch.empty()) tiles = tiles * product(batch_);
+    if (!tiles.at_most(c_.grain)) {
       Var own("tile");
       out.split(outer, task, own, constant(c_.grain), tail(tiles, c_.grain)).parallel(task);
       outer = own;
@@ -65,39 +69,44 @@ class Tiles {
     prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
     prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
-    pack(rhs_, j_, c_.rhs, c_.nr, s_.n(), rhs_contiguous(), out, c_.columns_outer ? outer : mid);
-    pack(lhs_, i_, c_.lhs, c_.mr, s_.m(), lhs_contiguous(), out, c_.columns_outer ? mid : outer);
+    pack(rhs_, j_, c_.rhs, c_.nr, this->n(), rhs_contiguous(), out, c_.columns_outer ? outer : mid);
+    pack(lhs_, i_, c_.lhs, c_.mr, this->m(), lhs_contiguous(), out, c_.columns_outer ? mid : outer);
   }
 
  private:
+  using Axes = std::vector<std::int64_t>;
+  Extent m() const { return product(rows_); }
+  Extent n() const { return product(columns_); }
+  Extent k() const { return product(inner_); }
+
   // Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
   // get code of their own, with plain vector loads.
-  static Expr edge(const Expr& i, std::int64_t extent, std::int64_t factor) {
-    return extent % factor == 0 ? i : min(likely(i), constant(extent - 1));
+  static Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
+    return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
   }
   Expr left(const Expr& batch, const Expr& row, const Expr& inner) const {
-    return operand(0, s_.lhs_batch, s_.lhs_rows, s_.rows, s_.lhs_inner, batch,
-                   edge(row, s_.m(), c_.mr), inner);
+    return operand(0, s_.lhs_batch, s_.lhs_rows, rows_, s_.lhs_inner, batch, edge(row, m(), c_.mr),
+                   inner);
   }
   Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
-    return operand(1, s_.rhs_batch, s_.rhs_columns, s_.columns, s_.rhs_inner, batch,
-                   edge(column, s_.n(), c_.nr * c_.panels), inner);
+    return operand(1, s_.rhs_batch, s_.rhs_columns, columns_, s_.rhs_inner, batch,
+                   edge(column, n(), c_.nr * c_.panels), inner);
   }
-  Expr operand(std::size_t k, const Extents& batch_axes, const Extents& free_axes,
-               const Extents& free, const Extents& inner_axes, const Expr& batch,
-               const Expr& position, const Expr& inner) const {
+  Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Extents& free,
+               const Axes& inner_axes, const Expr& batch, const Expr& position,
+               const Expr& inner) const {
     Index index(batch_axes.size() + free_axes.size() + inner_axes.size());
-    auto put = [&](const Extents& axes, const Expr& flat, const Extents& extents) {
+    auto put = [&](const Axes& axes, const Expr& flat, const Extents& extents) {
       const Index i = unflatten(flat, extents);
       for (std::size_t a = 0; a < axes.size(); ++a) index[static_cast<std::size_t>(axes[a])] = i[a];
     };
-    put(batch_axes, batch, s_.batch);
+    put(batch_axes, batch, batch_);
     put(free_axes, position, free);
-    put(inner_axes, inner, s_.inner);
+    put(inner_axes, inner, inner_);
     return b_.elements.at(node_.operands[k], index);
   }
   // Whether the free axis is the operand's contiguous one.
-  static bool last(const Extents& axes, std::size_t rank) {
+  static bool last(const Axes& axes, std::size_t rank) {
     return !axes.empty() && axes.back() + 1 == static_cast<std::int64_t>(rank);
   }
   bool lhs_contiguous() const {
@@ -108,8 +117,7 @@ class Tiles {
   }
 
   void define_funcs() {
-    const Expr inner = constant(s_.k());
-    k_ = RDom(0, inner, "k" + name_);
+    k_ = RDom(0, constant(k()), "k" + name_);
     lhs_(i_, q_, io_, bt_) = left(bt_, io_ * c_.mr + i_, q_);
     rhs_(j_, q_, jo_, bt_) = right(bt_, jo_ * c_.nr + j_, q_);
     const Expr a =
@@ -122,7 +130,7 @@ class Tiles {
                 {a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x))});
   }
 
-  void pack(Func f, Var free, Pack kind, int width, std::int64_t extent, bool contiguous, Func out,
+  void pack(Func f, Var free, Pack kind, int width, const Extent& extent, bool contiguous, Func out,
             Var at) {
     if (kind == Pack::none) return;
     f.bound_extent(free, width);
@@ -130,11 +138,12 @@ class Tiles {
       f.compute_at(out, at);
     } else {
       f.compute_root();
-      const double bytes = static_cast<double>(extent) * static_cast<double>(s_.k()) * 4.0;
-      const std::int64_t panels = (extent + width - 1) / width;
-      const std::int64_t grain = choose_grain(bytes * 0.15, panels);
+      const std::int64_t hinted = free.same_as(j_) ? s_.n() : s_.m();
+      const double bytes = static_cast<double>(hinted) * static_cast<double>(s_.k()) * 4.0;
+      const Extent panels = ceil_div(extent, width);
+      const std::int64_t grain = choose_grain(bytes * 0.15, (hinted + width - 1) / width);
       Var panel = f.args()[2], task("task"), own("panel");
-      if (grain < panels) {
+      if (!panels.at_most(grain)) {
         f.split(panel, task, own, constant(grain), tail(panels, grain)).parallel(task);
       }
     }
@@ -144,8 +153,8 @@ class Tiles {
       if (kind == Pack::panel && c_.panels > 1) f.reorder(free, f.args()[2], q_);
     } else {  // transposing: vector loads along k, scattered stores
       Var qi("qi");
-      if (s_.k() >= vector_) {
-        f.split(q_, q_, qi, vector_, tail(s_.k(), vector_)).reorder(qi, free, q_).vectorize(qi);
+      if (!k().below(vector_)) {
+        f.split(q_, q_, qi, vector_, tail(k(), vector_)).reorder(qi, free, q_).vectorize(qi);
       }
       f.unroll(free);
     }
@@ -155,6 +164,7 @@ class Tiles {
   const Contract c_;
   const Node& node_;
   DotShape s_;
+  Extents batch_, rows_, columns_, inner_;
   int vector_;
   std::string name_;
   Func prod_, lhs_, rhs_;
@@ -176,12 +186,14 @@ void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
   whole(n, m, batch) = tiles.at(batch, m, n);
   whole.compute_root();
   tiles.schedule(whole, m, n, {batch});
+  const Extents batches = b.elements.extents(s.batch), row_extents = b.elements.extents(s.rows),
+                column_extents = b.elements.extents(s.columns);
   b.elements.stage(v, [=](const Index& i) {
     const auto rows = i.begin() + static_cast<std::ptrdiff_t>(s.batch.size());
     const auto columns = rows + static_cast<std::ptrdiff_t>(s.rows.size());
-    return Expr(whole(flatten(Index(columns, i.end()), s.columns),
-                      flatten(Index(rows, columns), s.rows),
-                      flatten(Index(i.begin(), rows), s.batch)));
+    return Expr(whole(flatten(Index(columns, i.end()), column_extents),
+                      flatten(Index(rows, columns), row_extents),
+                      flatten(Index(i.begin(), rows), batches)));
   });
 }
 
@@ -193,9 +205,10 @@ void apply(KernelBuilder& b, const Contract& c) {
   }
   Tiles tiles(b, dot, c);
   const std::size_t batches = s.batch.size();
-  b.elements.stage(dot, [&tiles, &s, batches](const Index& i) {
+  const Extents batch_extents = b.elements.extents(s.batch);
+  b.elements.stage(dot, [&](const Index& i) {
     const Index batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(batches));
-    return tiles.at(flatten(batch, s.batch), i[batches], i[batches + 1]);
+    return tiles.at(flatten(batch, batch_extents), i[batches], i[batches + 1]);
   });
   b.make_outputs();
   OutputGroup& out = b.outputs[0];

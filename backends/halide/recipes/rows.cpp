@@ -70,19 +70,19 @@ class RowStages {
   const Rows& rows_;
   std::size_t axes_;
   Extents extents_;
-  std::int64_t count_;
+  Extent count_;
   std::vector<std::function<void(Func, Var)>> places_;
 };
 
 // The loop over rows of one group of outputs, in tasks of `grain` rows. Returns its variable.
-Var schedule_rows(OutputGroup& group, std::size_t axes, std::int64_t count, std::int64_t grain) {
+Var schedule_rows(OutputGroup& group, std::size_t axes, const Extent& count, std::int64_t grain) {
   Var row = group.args[axes - 1], task("task"), inner("row");
   for (std::size_t a = axes - 1; a-- > 0;) {
     Var fused("rows" + std::to_string(a));
     group.f.fuse(row, group.args[a], fused);
     row = fused;
   }
-  if (grain >= count) return row;
+  if (count.at_most(grain)) return row;
   group.f.split(row, task, inner, constant(grain), tail(count, grain)).parallel(task);
   return inner;
 }
@@ -110,7 +110,7 @@ void apply(KernelBuilder& b, const Rows& rows) {
   if (axes == 0) return apply_total(b, rows);
   Extents extents;
   for (const Node& n : b.kernel.body.nodes) {
-    if (is_reduction(n)) extents = kept_extents(b.kernel.body, n);
+    if (is_reduction(n)) extents = b.elements.extents(n.results[0]);
   }
   RowStages stages(b, rows, axes, extents);
   for (const Stage& stage : b.kernel.stages) {

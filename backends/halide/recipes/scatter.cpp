@@ -35,9 +35,9 @@ void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter) {
   define_over(r, f, reversed(target), {g.mode == "clip" ? sum : select(valid, sum, old)});
   f.compute_root();
   const int lanes = std::min(scatter.vector, b.lanes_of(v));
-  const bool vectors = axis + 1 < args.size() && extents.back() >= lanes;
+  const bool vectors = axis + 1 < args.size() && !extents.back().below(lanes);
   if (vectors) f.update().vectorize(args.back(), lanes, tail(extents.back(), lanes));
-  if (extents.back() >= lanes) f.vectorize(args.back(), lanes, tail(extents.back(), lanes));
+  if (!extents.back().below(lanes)) f.vectorize(args.back(), lanes, tail(extents.back(), lanes));
   b.elements.stage(v, [f](const Index& i) { return Expr(f(reversed(i))); });
 }
 
