@@ -9,6 +9,7 @@
 #include "heddle/backends/artifact/link.h"
 #include "heddle/backends/worker.h"
 #include "heddle/runtime/runtime.hpp"
+#include "heddle/schedule/generic.h"
 
 namespace heddle {
 namespace {
@@ -107,6 +108,7 @@ class CpuExecutable final : public Executable {
     hd_options run_options = default_options();
     run_options.threads = options.threads;
     if (options.threads == 0) run_options.pool = process_pool();
+    if (options.generic) run_options.flags |= HD_HEAP_SCRATCH;
     if (options.check_nan || wants_nan_check()) run_options.flags |= HD_CHECK_NAN;
     instance_.emplace(tables_.artifact(), &run_options);
   }
@@ -159,6 +161,7 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
                              .needed = Target::host().triple});
   }
   Lowered lowered = lower(program, options.target, options.observer);
+  if (options.generic) lowered.plan = generalize(lowered.plan);
   const Cache cache = Cache::open();
   const std::vector<KernelObject> objects = compile_kernels(
       lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});

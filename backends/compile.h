@@ -23,6 +23,9 @@ struct CompileOptions {
   int jobs = 0;     ///< kernels compiled side by side; 0: one per CPU. Results do not depend on it.
   CompileProgress progress{};
   StageObserver observer{};
+  /// Kernels take their extents when they run: the same program with other extents compiles nothing
+  /// anew. Kernels' scratch then comes from the heap.
+  bool generic = false;
   bool check_nan = false;  ///< after each step, look for NaN and infinity; so does HEDDLE_CHECK=nan
 };
 

@@ -51,7 +51,7 @@ struct Step {
   std::vector<std::uint32_t> nodes;  ///< of the scheduled function: what it computes
   std::string label;                 ///< its operations, as "dot_general+add+max"
   std::int64_t flops = 0, bytes = 0;
-  std::string place;                 ///< the user's line of its first node that has one: "model.cpp:41"
+  std::string place;  ///< the user's line of its first node that has one: "model.cpp:41"
 };
 
 struct Argument {
