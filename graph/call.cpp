@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/graph/resolution_cache.h"
 
 namespace heddle {
 namespace {
@@ -186,6 +187,20 @@ std::string operand_text(Bound call, std::size_t i) {
   return absl::StrCat("operands[", i, "] ('", text(spec_of(*call.schema, i).name), "')");
 }
 
+// All concrete tensors on one carrier.
+void check_carriers(Bound call) {
+  const Tensor* first = nullptr;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const Tensor* t = std::get_if<Tensor>(&call.operands[i]);
+    if (t == nullptr || t->storage()->carrier() == host_carrier()) continue;
+    if (first == nullptr) first = t;
+    if (t->storage()->carrier() == first->storage()->carrier()) continue;
+    Site{*call.op, call.where}.fail<TypeError>(
+        9, "tensors of two carriers do not mix: move one with hd::on", operand_text(call, i),
+        "a tensor of another carrier", "one of the first operand's");
+  }
+}
+
 // One home: all traced by one builder, or none traced.
 void check_home(Bound call) {
   const Site site{*call.op, call.where};
@@ -194,7 +209,7 @@ void check_home(Bound call) {
     const Tensor* t = std::get_if<Tensor>(&o);
     if (t != nullptr && first == nullptr) first = traced(*t);
   }
-  if (first == nullptr) return;
+  if (first == nullptr) return check_carriers(call);
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Tensor* t = std::get_if<Tensor>(&call.operands[i]);
     if (t == nullptr || traced(*t) == first) continue;
@@ -331,21 +346,49 @@ std::vector<Tensor> splice(const Invocation& inv, const TraceStorage& storage) {
 
 Executor* installed = nullptr;
 
+// The carrier all tensors live on; literals go with any. Null: a traced one among them, an empty
+// one, two carriers, or no tensor: not for the cache, and check() has the words.
+const void* common_carrier(Operands operands) {
+  const void* carrier = nullptr;
+  for (const Operand& o : operands) {
+    const Tensor* t = std::get_if<Tensor>(&o);
+    if (t == nullptr) continue;
+    if (t->empty() || traced(*t) != nullptr) return nullptr;
+    const void* own = t->storage()->carrier();
+    const bool host = own == host_carrier() || carrier == host_carrier();
+    if (carrier != nullptr && own != carrier && !host) return nullptr;
+    if (carrier == nullptr || carrier == host_carrier()) carrier = own;
+  }
+  return carrier;
+}
+
 }  // namespace
 
 std::vector<Tensor> call(const Operation& op, Operands operands, Attributes options,
                          Location where) {
-  BoundOperationCall bound = bind(op, operands, std::move(options), where);
-  check(bound);
-  DtypePlan dtypes = plan(bound);
-  const Invocation invocation = resolve(std::move(bound), std::move(dtypes));
-  check_released(invocation.call);
-  if (const TraceStorage* storage = trace_of(invocation.call)) return splice(invocation, *storage);
-  if (installed == nullptr) {
-    Site{op, where}.fail<NotImplementedError>(
-        21, "operations on concrete tensors need a carrier: call it inside hd::trace");
+  const void* carrier = common_carrier(operands);
+  std::shared_ptr<const ResolvedCall> known;
+  if (carrier != nullptr) known = resolution_cache().find(op, operands, options, carrier);
+  if (known == nullptr) {
+    Attributes given = options;
+    BoundOperationCall bound = bind(op, operands, std::move(options), where);
+    check(bound);
+    DtypePlan dtypes = plan(bound);
+    Invocation invocation = resolve(std::move(bound), std::move(dtypes));
+    check_released(invocation.call);
+    if (const TraceStorage* storage = trace_of(invocation.call)) {
+      return splice(invocation, *storage);
+    }
+    if (installed == nullptr || carrier == nullptr) {
+      Site{op, where}.fail<UnsupportedOperationPlan>(
+          21, carrier == nullptr ? "no tensor operand says where to run"
+                                 : "operations on concrete tensors need a carrier");
+    }
+    std::shared_ptr<void> prepared = installed->prepare(invocation, carrier);
+    known = resolution_cache().insert(
+        {std::move(invocation), std::move(given), carrier, std::move(prepared)});
   }
-  return installed->run(invocation);
+  return installed->run(known->invocation, known->prepared, operands, where);
 }
 
 Executor& executor() {

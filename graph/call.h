@@ -59,9 +59,15 @@ Invocation resolve(BoundOperationCall call, DtypePlan plan);
 std::vector<Tensor> call(const Operation& op, Operands operands, Attributes options,
                          Location where);
 
+/// Runs concrete calls.
 struct Executor {
   virtual ~Executor() = default;
-  virtual std::vector<Tensor> run(const Invocation& invocation) = 0;
+  /// What a resolved call needs to run on a carrier: made once, kept with the resolved call.
+  virtual std::shared_ptr<void> prepare(const Invocation& invocation, const void* carrier) = 0;
+  /// Steps 18 to 29. The invocation's own tensors have types only: `operands` are this call's.
+  virtual std::vector<Tensor> run(const Invocation& invocation,
+                                  const std::shared_ptr<void>& prepared, Operands operands,
+                                  Location where) = 0;
 };
 /// Where concrete calls go; NotImplementedError while none is installed.
 Executor& executor();

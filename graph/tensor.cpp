@@ -9,6 +9,7 @@ constexpr char kHost = 0;
 const void* TraceStorage::carrier() const { return builder_.lock().get(); }
 
 const void* LiteralStorage::carrier() const { return &kHost; }
+const void* host_carrier() { return &kHost; }
 
 const TraceStorage* traced(const Tensor& tensor) {
   return dynamic_cast<const TraceStorage*>(tensor.storage().get());
@@ -35,12 +36,30 @@ Tensor::operator bool() const {
                       .found = to_text(type_),
                       .where = made});
   }
-  const LiteralStorage* storage = concrete(*this);
-  if (storage == nullptr || !type_.dims.empty()) {
+  if (empty() || !type_.dims.empty()) {
     throw ValueError({.message = "only a concrete scalar is true or false",
                       .found = empty() ? "an empty tensor" : to_text(type_)});
   }
-  return element_as_double(storage->literal(), 0) != 0;
+  return element_as_double(to_literal(*this), 0) != 0;
+}
+
+Literal to_literal(const Tensor& tensor) {
+  if (const LiteralStorage* storage = concrete(tensor)) return storage->literal();
+  if (tensor.empty() || traced(tensor) != nullptr) {
+    throw ValueError({.message = "only a concrete tensor has elements",
+                      .found = tensor.empty() ? "an empty tensor"
+                                              : "a traced tensor " + to_text(tensor.type())});
+  }
+  if (tensor.storage()->released()) {
+    throw ReleasedError({.message = "this tensor was released", .found = to_text(tensor.type())});
+  }
+  const std::byte* data = tensor.storage()->host();
+  if (data == nullptr) {
+    throw NotAvailableError(
+        {.message = "the elements are not in host memory", .found = to_text(tensor.type())});
+  }
+  const auto bytes = static_cast<std::size_t>(byte_count(tensor.type()));
+  return literal_from_bytes(tensor.type(), std::vector<std::byte>(data, data + bytes));
 }
 
 }  // namespace heddle

@@ -15,8 +15,13 @@ class Storage {
   virtual ~Storage() = default;
   virtual const void* carrier() const = 0;  ///< an opaque identity
   virtual bool released() const = 0;
-  virtual std::uint64_t version() const = 0;
+  virtual std::uint64_t version() const = 0;  ///< one more after every change of the values
+  /// The elements, dense and row-major, when they are in host memory; else null.
+  virtual const std::byte* host() const { return nullptr; }
 };
+
+/// Where a tensor stands in a record of calls that can be gone back through; backends/eager's own.
+class GradientLink;
 
 /// A handle: copies share the storage. A default-made one is empty and may only be assigned to.
 class Tensor {
@@ -28,12 +33,17 @@ class Tensor {
   const Type& type() const { return type_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   bool empty() const { return storage_ == nullptr; }
-  /// For `if (x < y)`. A traced tensor has no value yet: ValueError with the line that made it. A concrete one must be a scalar.
+  /// Null: no gradient flows into it.
+  const std::shared_ptr<GradientLink>& gradient_link() const { return gradient_; }
+  void set_gradient_link(std::shared_ptr<GradientLink> link) { gradient_ = std::move(link); }
+  /// For `if (x < y)`. A traced tensor has no value yet: ValueError with the line that made it. A
+  /// concrete one must be a scalar.
   explicit operator bool() const;
 
  private:
   Type type_;
   std::shared_ptr<Storage> storage_;
+  std::shared_ptr<GradientLink> gradient_;
 };
 
 /// A value of a program under construction. Released when its trace ends: using it later is an
@@ -65,6 +75,7 @@ class LiteralStorage final : public Storage {
   const void* carrier() const override;
   bool released() const override { return false; }
   std::uint64_t version() const override { return 0; }
+  const std::byte* host() const override { return literal_.bytes->data(); }
   const Literal& literal() const { return literal_; }
 
  private:
@@ -72,6 +83,11 @@ class LiteralStorage final : public Storage {
 };
 const LiteralStorage* concrete(const Tensor& tensor);
 Tensor make_tensor(Literal literal);
+/// The carrier of literals: their elements are in host memory, which every carrier reads.
+const void* host_carrier();
+/// The elements of a concrete tensor. ValueError for a traced or empty one, ReleasedError for a
+/// released one.
+Literal to_literal(const Tensor& tensor);
 
 }  // namespace heddle
 
