@@ -1,0 +1,250 @@
+#include "heddle/backends/eager/gradient.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "heddle/backends/eager/record.h"
+#include "heddle/graph/operation.h"
+
+namespace heddle {
+namespace {
+
+thread_local bool enabled = true;
+
+using MaybeTensor = std::optional<Tensor>;
+
+Tensor sum(const Tensor& a, const Tensor& b, Location where) {
+  const Operand operands[] = {a, b};
+  return call(op_add, operands, {}, where)[0];
+}
+
+void accumulate(MaybeTensor& total, const Tensor& addend, Location where) {
+  total = total ? sum(*total, addend, where) : addend;
+}
+
+Tensor ones(const Tensor& like) {
+  const HostStorage* storage = host_storage(like);
+  Tensor result = new_tensor(like.type(), storage ? storage->carrier_object() : cpu_carrier());
+  const Literal one = splat(like.type(), 1);
+  std::copy(one.bytes->begin(), one.bytes->end(), host_storage(result)->data());
+  return result;
+}
+
+// Where the pass begins: the tensor's link, and its cotangent.
+struct Start {
+  std::shared_ptr<GradientLink> link;
+  Tensor cotangent;
+};
+
+Start start_of(const Tensor& tensor, const BackwardOptions& options, Location where) {
+  auto fail = [&](const std::string& message, const std::string& found,
+                  const std::string& needed) {
+    throw ValueError(
+        {.message = "backward: " + message, .found = found, .needed = needed, .where = where});
+  };
+  if (tensor.empty() || tensor.gradient_link() == nullptr) {
+    fail("no gradient flows into this tensor",
+         tensor.empty() ? "an empty tensor" : to_text(tensor.type()),
+         "a result of calls on tensors with hd::require_gradient");
+  }
+  if (!options.cotangent) {
+    if (element_count(tensor.type()) != 1) {
+      fail("a tensor of several elements needs a cotangent", to_text(tensor.type()),
+           "one element, or BackwardOptions::cotangent");
+    }
+    return {tensor.gradient_link(), ones(tensor)};
+  }
+  if (options.cotangent->type() != tensor.type()) {
+    fail("the cotangent has another type", to_text(options.cotangent->type()),
+         to_text(tensor.type()));
+  }
+  return {tensor.gradient_link(), *options.cotangent};
+}
+
+// Calls wait with the cotangents of their results, latest call first: whoever adds to a call's
+// cotangents comes later than the call.
+class Pass {
+ public:
+  Pass(bool retain, Location where) : retain_(retain), where_(where) {}
+
+  void add(const std::shared_ptr<GradientLink>& link, const Tensor& cotangent) {
+    if (link->call == nullptr) {
+      accumulate(leaves_[link.get()], cotangent, where_);
+      kept_[link.get()] = link;
+      return;
+    }
+    if (watched_.count(link.get()) != 0) accumulate(leaves_[link.get()], cotangent, where_);
+    Waiting& waiting = waiting_[link->call->number];
+    waiting.call = link->call;
+    waiting.cotangents.resize(link->call->results.size());
+    accumulate(waiting.cotangents[link->result], cotangent, where_);
+  }
+  /// Also gathers what flows into results of calls.
+  void watch(const GradientLink* link) { watched_.insert(link); }
+
+  void run() {
+    while (!waiting_.empty()) {
+      const auto latest = std::prev(waiting_.end());
+      const Waiting waiting = std::move(latest->second);
+      waiting_.erase(latest);
+      visit(waiting.call, waiting.cotangents);
+    }
+    if (retain_) return;
+    for (const std::shared_ptr<RecordedCall>& call : visited_) {
+      call->freed = true;
+      call->saved.clear();
+    }
+  }
+
+  MaybeTensor at(const GradientLink* link) const {
+    const auto found = leaves_.find(link);
+    return found == leaves_.end() ? std::nullopt : found->second;
+  }
+  void leave_gradients() const {
+    for (const auto& [raw, link] : kept_) {
+      const std::lock_guard lock(link->mutex);
+      accumulate(link->gradient, *leaves_.at(raw), where_);
+    }
+  }
+
+ private:
+  struct Waiting {
+    std::shared_ptr<RecordedCall> call;
+    std::vector<MaybeTensor> cotangents;
+  };
+
+  void check(const RecordedCall& call) const {
+    if (call.freed) {
+      throw GraphFreedError({.message = "what this call saved is gone: the first pass freed it; "
+                                        "give that one retain_graph = true",
+                             .operation = call.operation,
+                             .where = call.where});
+    }
+    for (const SavedTensor& s : call.saved) {
+      if (s.tensor.storage()->version() == s.version) continue;
+      throw SavedVersionError(
+          {.message = "a tensor that the gradient needs was modified in-place after the call",
+           .operation = call.operation,
+           .field = absl::StrCat("operands[", s.operand, "]"),
+           .found = absl::StrCat("version ", s.tensor.storage()->version()),
+           .needed = absl::StrCat("version ", s.version),
+           .where = call.where});
+    }
+  }
+
+  void visit(const std::shared_ptr<RecordedCall>& call, const std::vector<MaybeTensor>& given) {
+    check(*call);
+    const Reverse& reverse = call->record->reverse(call->wrt);
+    std::vector<Tensor> alive;
+    std::vector<const std::byte*> inputs;
+    for (const SavedTensor& s : call->saved) {
+      if (s.tensor.storage()->released()) {
+        throw ReleasedError({.message = "a tensor that the gradient needs was released",
+                             .operation = call->operation,
+                             .field = absl::StrCat("operands[", s.operand, "]"),
+                             .where = call->where});
+      }
+      inputs.push_back(s.tensor.storage()->host());
+    }
+    for (std::size_t r : reverse.cotangents) {
+      alive.push_back(given[r] ? *given[r] : zeros(call->results[r], call->record->carrier()));
+      inputs.push_back(alive.back().storage()->host());
+    }
+    std::vector<Tensor> results;
+    std::vector<std::byte*> outputs;
+    for (const Output& out : reverse.function.outputs) {
+      results.push_back(new_tensor(reverse.function.type(out.value), call->record->carrier()));
+      outputs.push_back(host_storage(results.back())->data());
+    }
+    call->record->runnable(reverse).run(inputs, outputs);
+    visited_.push_back(call);
+    for (std::size_t i = 0; i < results.size(); ++i) add(call->into[i], results[i]);
+  }
+
+  static Tensor zeros(const Type& type, const Carrier& carrier) {
+    Tensor zero = new_tensor(type, carrier);
+    std::fill_n(host_storage(zero)->data(), byte_count(type), std::byte{0});
+    return zero;
+  }
+
+  bool retain_;
+  Location where_;
+  std::map<std::uint64_t, Waiting> waiting_;
+  std::map<const GradientLink*, MaybeTensor> leaves_;
+  std::map<const GradientLink*, std::shared_ptr<GradientLink>> kept_;
+  std::set<const GradientLink*> watched_;
+  std::vector<std::shared_ptr<RecordedCall>> visited_;
+};
+
+}  // namespace
+
+bool gradients_enabled() { return enabled; }
+GradientMode::GradientMode(bool on) : before_(enabled) { enabled = on; }
+GradientMode::~GradientMode() { enabled = before_; }
+
+Tensor& require_gradient(Tensor& tensor) {
+  if (tensor.empty() || traced(tensor) != nullptr) {
+    throw ValueError({.message = "require_gradient: only a concrete tensor can be marked",
+                      .found = tensor.empty() ? "an empty tensor" : "a traced tensor"});
+  }
+  if (!is_floating(tensor.type().dtype)) {
+    throw TypeError({.message = "require_gradient: gradients are of floating tensors",
+                     .found = to_text(tensor.type()),
+                     .needed = "a floating dtype"});
+  }
+  const std::shared_ptr<GradientLink>& link = tensor.gradient_link();
+  if (link != nullptr && link->call != nullptr) {
+    throw ValueError({.message = "require_gradient: a recorded call made this tensor",
+                      .found = "a result of " + link->call->operation,
+                      .needed = "a tensor without a past, such as hd::detach(it)"});
+  }
+  if (link == nullptr) tensor.set_gradient_link(std::make_shared<GradientLink>());
+  return tensor;
+}
+
+bool requires_gradient(const Tensor& tensor) { return tensor.gradient_link() != nullptr; }
+
+std::optional<Tensor> gradient(const Tensor& tensor) {
+  const std::shared_ptr<GradientLink>& link = tensor.gradient_link();
+  if (link == nullptr) return std::nullopt;
+  const std::lock_guard lock(link->mutex);
+  return link->gradient;
+}
+
+void clear_gradient(const Tensor& tensor) {
+  const std::shared_ptr<GradientLink>& link = tensor.gradient_link();
+  if (link == nullptr) return;
+  const std::lock_guard lock(link->mutex);
+  link->gradient.reset();
+}
+
+Tensor detach(const Tensor& tensor) { return {tensor.type(), tensor.storage()}; }
+
+void backward(const Tensor& tensor, const BackwardOptions& options, std::source_location where) {
+  const GradientMode off(false);
+  const Start start = start_of(tensor, options, where);
+  Pass pass(options.retain_graph, where);
+  pass.add(start.link, detach(start.cotangent));
+  pass.run();
+  pass.leave_gradients();
+}
+
+std::vector<std::optional<Tensor>> gradients(const Tensor& tensor, std::span<const Tensor> inputs,
+                                             const BackwardOptions& options,
+                                             std::source_location where) {
+  const GradientMode off(false);
+  const Start start = start_of(tensor, options, where);
+  Pass pass(options.retain_graph, where);
+  for (const Tensor& in : inputs) {
+    if (in.gradient_link() != nullptr) pass.watch(in.gradient_link().get());
+  }
+  pass.add(start.link, detach(start.cotangent));
+  pass.run();
+  std::vector<std::optional<Tensor>> result;
+  for (const Tensor& in : inputs) {
+    result.push_back(in.gradient_link() ? pass.at(in.gradient_link().get()) : std::nullopt);
+  }
+  return result;
+}
+
+}  // namespace heddle

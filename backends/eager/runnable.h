@@ -1,0 +1,29 @@
+// A function made ready to run on tensors of one set of types, on one carrier.
+#ifndef HEDDLE_BACKENDS_EAGER_RUNNABLE_H_
+#define HEDDLE_BACKENDS_EAGER_RUNNABLE_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "heddle/backends/eager/storage.h"
+#include "heddle/graph/program.h"
+
+namespace heddle {
+
+class Runnable {
+ public:
+  virtual ~Runnable() = default;
+  /// One pointer per input and per output of the function; dense, aligned to the element. Any
+  /// number of threads may call it. RuntimeError with the carrier's words when the run fails.
+  virtual void run(std::span<const std::byte* const> inputs,
+                   std::span<std::byte* const> outputs) = 0;
+};
+
+/// cpu: lowered, its kernels in their generic form, compiled once per process and kept on disk.
+/// reference: interpreted. Errors as `compile`.
+std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_BACKENDS_EAGER_RUNNABLE_H_

@@ -1,0 +1,68 @@
+// Concrete tensors: a block of host memory, and the carrier that computes on it.
+#ifndef HEDDLE_BACKENDS_EAGER_STORAGE_H_
+#define HEDDLE_BACKENDS_EAGER_STORAGE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "heddle/graph/tensor.h"
+
+namespace heddle {
+
+/// What computes a call. Its address is its identity.
+struct Carrier {
+  std::string_view name;
+};
+/// Compiled kernels. Where tensors live unless said otherwise.
+const Carrier& cpu_carrier();
+/// The interpreter: slow and exact.
+const Carrier& reference_carrier();
+/// By name; NotAvailableError lists the names there are.
+const Carrier& find_carrier(std::string_view name);
+
+/// Aligned to 64. Large blocks are kept for the next tensor of about that size.
+class HostBlock {
+ public:
+  explicit HostBlock(std::size_t bytes);
+  ~HostBlock();
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+class HostStorage final : public Storage {
+ public:
+  HostStorage(const Carrier& carrier, std::size_t bytes)
+      : carrier_(carrier), block_(std::make_unique<HostBlock>(bytes)) {}
+
+  const void* carrier() const override { return &carrier_; }
+  const Carrier& carrier_object() const { return carrier_; }
+  bool released() const override { return block_ == nullptr; }
+  std::uint64_t version() const override { return version_; }
+  const std::byte* host() const override { return block_ ? block_->data() : nullptr; }
+
+  std::byte* data() { return block_->data(); }
+  void changed() { ++version_; }
+  /// Gives the memory back; every use from here on is a ReleasedError.
+  void release() { block_ = nullptr; }
+
+ private:
+  const Carrier& carrier_;
+  std::unique_ptr<HostBlock> block_;
+  std::atomic<std::uint64_t> version_ = 0;
+};
+
+/// Null when the tensor is none of these.
+HostStorage* host_storage(const Tensor& tensor);
+/// Uninitialised.
+Tensor new_tensor(const Type& type, const Carrier& carrier);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_BACKENDS_EAGER_STORAGE_H_
