@@ -1,11 +1,15 @@
 #include "heddle/frontend/ops.h"
 
+#include "heddle/backends/eager/executor.h"
 #include "heddle/graph/operation.h"
 
 namespace heddle {
 namespace {
 
 using List = std::initializer_list<TensorArg>;
+
+// Who can call an operation can run it.
+[[maybe_unused]] const bool executor_installed = (install_executor(&eager_executor()), true);
 
 Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options,
                 Location where) {
