@@ -53,20 +53,40 @@ Tensor sign(TensorArg x) { return call_operation(op_sign, {x}); }
 Tensor floor(TensorArg x) { return call_operation(op_floor, {x}); }
 Tensor ceil(TensorArg x) { return call_operation(op_ceil, {x}); }
 Tensor round_even(TensorArg x) { return call_operation(op_round_even, {x}); }
+Tensor trunc(TensorArg x) { return call_operation(op_trunc, {x}); }
 Tensor sqrt(TensorArg x) { return call_operation(op_sqrt, {x}); }
 Tensor rsqrt(TensorArg x) { return call_operation(op_rsqrt, {x}); }
+Tensor cbrt(TensorArg x) { return call_operation(op_cbrt, {x}); }
 Tensor exp(TensorArg x) { return call_operation(op_exp, {x}); }
+Tensor exp2(TensorArg x) { return call_operation(op_exp2, {x}); }
 Tensor expm1(TensorArg x) { return call_operation(op_expm1, {x}); }
 Tensor log(TensorArg x) { return call_operation(op_log, {x}); }
+Tensor log2(TensorArg x) { return call_operation(op_log2, {x}); }
 Tensor log1p(TensorArg x) { return call_operation(op_log1p, {x}); }
-Tensor tanh(TensorArg x) { return call_operation(op_tanh, {x}); }
+Tensor sin(TensorArg x) { return call_operation(op_sin, {x}); }
+Tensor cos(TensorArg x) { return call_operation(op_cos, {x}); }
+Tensor tan(TensorArg x) { return call_operation(op_tan, {x}); }
+Tensor asin(TensorArg x) { return call_operation(op_asin, {x}); }
+Tensor acos(TensorArg x) { return call_operation(op_acos, {x}); }
+Tensor atan(TensorArg x) { return call_operation(op_atan, {x}); }
 Tensor sinh(TensorArg x) { return call_operation(op_sinh, {x}); }
+Tensor cosh(TensorArg x) { return call_operation(op_cosh, {x}); }
+Tensor tanh(TensorArg x) { return call_operation(op_tanh, {x}); }
+Tensor asinh(TensorArg x) { return call_operation(op_asinh, {x}); }
+Tensor acosh(TensorArg x) { return call_operation(op_acosh, {x}); }
+Tensor atanh(TensorArg x) { return call_operation(op_atanh, {x}); }
 Tensor logistic(TensorArg x) { return call_operation(op_logistic, {x}); }
 Tensor erf(TensorArg x) { return call_operation(op_erf, {x}); }
+Tensor erfc(TensorArg x) { return call_operation(op_erfc, {x}); }
 Tensor is_finite(TensorArg x) { return call_operation(op_is_finite, {x}); }
+Tensor is_nan(TensorArg x) { return call_operation(op_is_nan, {x}); }
+Tensor is_inf(TensorArg x) { return call_operation(op_is_inf, {x}); }
 Tensor logical_not(TensorArg x) { return call_operation(op_not_, {x}); }
 Tensor convert(TensorArg x, DType to) {
   return call_operation(op_convert, {x}, Attributes({{"to", to}}));
+}
+Tensor bitcast(TensorArg x, DType to) {
+  return call_operation(op_bitcast, {x}, Attributes({{"to", to}}));
 }
 Tensor add(TensorArg x, TensorArg y) { return call_operation(op_add, {x, y}); }
 Tensor sub(TensorArg x, TensorArg y) { return call_operation(op_sub, {x, y}); }
@@ -74,10 +94,14 @@ Tensor mul(TensorArg x, TensorArg y) { return call_operation(op_mul, {x, y}); }
 Tensor div(TensorArg x, TensorArg y) { return call_operation(op_div, {x, y}); }
 Tensor rem(TensorArg x, TensorArg y) { return call_operation(op_rem, {x, y}); }
 Tensor pow(TensorArg x, TensorArg y) { return call_operation(op_pow, {x, y}); }
+Tensor atan2(TensorArg y, TensorArg x) { return call_operation(op_atan2, {y, x}); }
 Tensor maximum(TensorArg x, TensorArg y) { return call_operation(op_max, {x, y}); }
 Tensor minimum(TensorArg x, TensorArg y) { return call_operation(op_min, {x, y}); }
 Tensor logical_and(TensorArg x, TensorArg y) { return call_operation(op_and_, {x, y}); }
 Tensor logical_or(TensorArg x, TensorArg y) { return call_operation(op_or_, {x, y}); }
+Tensor logical_xor(TensorArg x, TensorArg y) { return call_operation(op_xor_, {x, y}); }
+Tensor shift_left(TensorArg x, TensorArg places) { return call_operation(op_shl, {x, places}); }
+Tensor shift_right(TensorArg x, TensorArg places) { return call_operation(op_shr, {x, places}); }
 Tensor equal(TensorArg x, TensorArg y) { return compare("eq", x, y); }
 Tensor not_equal(TensorArg x, TensorArg y) { return compare("ne", x, y); }
 Tensor where(TensorArg condition, TensorArg yes, TensorArg no) {

@@ -24,25 +24,50 @@ Tensor floor(TensorArg x);
 Tensor ceil(TensorArg x);
 /// To the nearest whole number, ties to even.
 Tensor round_even(TensorArg x);
+/// Without the fraction.
+Tensor trunc(TensorArg x);
 Tensor sqrt(TensorArg x);
 /// 1 / sqrt(x).
 Tensor rsqrt(TensorArg x);
+/// The cube root, of negative numbers too.
+Tensor cbrt(TensorArg x);
 Tensor exp(TensorArg x);
+/// 2^x.
+Tensor exp2(TensorArg x);
 /// exp(x) - 1, exact near 0.
 Tensor expm1(TensorArg x);
 Tensor log(TensorArg x);
+Tensor log2(TensorArg x);
 /// log(1 + x), exact near 0.
 Tensor log1p(TensorArg x);
-Tensor tanh(TensorArg x);
+/// Angles are in radians.
+Tensor sin(TensorArg x);
+Tensor cos(TensorArg x);
+Tensor tan(TensorArg x);
+Tensor asin(TensorArg x);
+Tensor acos(TensorArg x);
+Tensor atan(TensorArg x);
 Tensor sinh(TensorArg x);
+Tensor cosh(TensorArg x);
+Tensor tanh(TensorArg x);
+Tensor asinh(TensorArg x);
+Tensor acosh(TensorArg x);
+Tensor atanh(TensorArg x);
 /// 1 / (1 + exp(-x)).
 Tensor logistic(TensorArg x);
 Tensor erf(TensorArg x);
+/// 1 - erf(x), accurate for large x.
+Tensor erfc(TensorArg x);
 /// bool: neither NaN nor infinite.
 Tensor is_finite(TensorArg x);
+Tensor is_nan(TensorArg x);
+/// bool: inf or -inf.
+Tensor is_inf(TensorArg x);
 Tensor logical_not(TensorArg x);
 /// The same values in another dtype. Float to integer truncates and saturates, NaN gives 0.
 Tensor convert(TensorArg x, DType to);
+/// The same bits as another dtype of the same width.
+Tensor bitcast(TensorArg x, DType to);
 
 // ---- elementwise, two operands ----
 Tensor add(TensorArg x, TensorArg y);
@@ -53,11 +78,18 @@ Tensor div(TensorArg x, TensorArg y);
 /// Remainder of the truncating division: the sign is x's.
 Tensor rem(TensorArg x, TensorArg y);
 Tensor pow(TensorArg x, TensorArg y);
+/// The angle of the point (x, y), in [-pi, pi].
+Tensor atan2(TensorArg y, TensorArg x);
 /// NaN if either is NaN.
 Tensor maximum(TensorArg x, TensorArg y);
 Tensor minimum(TensorArg x, TensorArg y);
 Tensor logical_and(TensorArg x, TensorArg y);
 Tensor logical_or(TensorArg x, TensorArg y);
+Tensor logical_xor(TensorArg x, TensorArg y);
+/// Bits of integers moved up (zeros come in) or down (the sign comes in, zeros where unsigned). Any
+/// number of places is defined: negative ones and those beyond the width leave nothing.
+Tensor shift_left(TensorArg x, TensorArg places);
+Tensor shift_right(TensorArg x, TensorArg places);
 Tensor equal(TensorArg x, TensorArg y);
 Tensor not_equal(TensorArg x, TensorArg y);
 /// Element by element: yes where the bool tensor is true, no elsewhere. The one not taken has no

@@ -74,6 +74,18 @@ Attributes widen(const Attributes& attributes) {
   return Attributes(std::move(entries));
 }
 
+ValueId converted(Builder& build, ValueId v, DType to) {
+  if (build.type(v).dtype == to) return v;
+  return build.emit(op_convert, {v}, Attributes::of(ConvertAttributes{to}));
+}
+
+// Bits are those of the narrower number.
+ValueId widen_bitcast(Builder& build, const Function& f, const Node& node, ValueId x) {
+  const ValueId narrow = converted(build, x, f.type(node.operands[0]).dtype);
+  const ValueId y = build.emit(op_bitcast, {narrow}, node.attributes, node.where);
+  return converted(build, y, widened(f.type(node.results[0]).dtype));
+}
+
 Function widen(const Function& f, const Program* callees) {
   Builder build(f.name, callees);
   Values map(f.types.size());
@@ -86,6 +98,10 @@ Function widen(const Function& f, const Program* callees) {
     if (node.literal) {
       map[node.results[0].index] =
           build.constant(convert(*node.literal, widened(node.literal->type.dtype)), node.where);
+      continue;
+    }
+    if (node.op == &op_bitcast) {
+      map[node.results[0].index] = widen_bitcast(build, f, node, map[node.operands[0].index]);
       continue;
     }
     Values operands;

@@ -15,7 +15,7 @@ struct CompareAttributes {
     return std::tuple{field("direction", &CompareAttributes::direction)};
   }
 };
-/// convert.
+/// convert, bitcast.
 struct ConvertAttributes {
   DType to = DType::f32;
   static constexpr auto fields() { return std::tuple{field("to", &ConvertAttributes::to)}; }

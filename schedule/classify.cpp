@@ -88,10 +88,10 @@ ReductionDomain reduction_domain(const Function& function, const Node& node) {
 bool is_costly(const Node& node) {
   if (node.op->strict.pattern != Pattern::elementwise)
     return node.op->strict.pattern == Pattern::reduce;
-  if (node.op == &op_div || node.op == &op_rem || node.op == &op_pow || node.op == &op_sqrt)
-    return true;
+  const Operation* op = node.op;
+  if (op == &op_div || op == &op_rem || op == &op_pow || op == &op_atan2) return true;
   // Smooth functions of one operand are all polynomials of some length.
-  return node.operands.size() == 1 && node.op->strict.linearize != nullptr && node.op != &op_abs;
+  return node.operands.size() == 1 && op->strict.linearize != nullptr && op != &op_abs;
 }
 
 }  // namespace heddle

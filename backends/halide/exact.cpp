@@ -79,6 +79,26 @@ Expr float_of(const Expr& bits) {
   return Halide::reinterpret(Halide::Float(bits.type().bits()), bits);
 }
 
+Expr without_sign(const Expr& x) {
+  const Expr one = Halide::Internal::make_one(Halide::UInt(x.type().bits()));
+  return float_of(bits_of(x) & ~(one << (x.type().bits() - 1)));
+}
+
+Expr exact_cast(const Expr& x) {
+  const Expr bits = bits_of(x), magnitude = without_sign(x);
+  if (x.type().bits() == 32) {
+    const Expr sign = Halide::cast<std::uint64_t>(bits >> 31) << 63;
+    const Expr payload = Halide::cast<std::uint64_t>(bits & Expr(0x7fffffu)) << 29;
+    const Expr special = float_of(sign | Expr(std::uint64_t{0x7ff} << 52) | payload);
+    return select(less(magnitude, Expr(std::numeric_limits<float>::infinity())),
+                  Halide::cast<double>(x), special);
+  }
+  const Expr sign = Halide::cast<std::uint32_t>(bits >> 63) << 31;
+  const Expr quiet = select(not_a_number(x), Expr(0x400000u), Expr(0u));
+  const Expr special = float_of(sign | Expr(0x7f800000u) | quiet);
+  return select(less(magnitude, Expr(0x1.ffffffp127)), Halide::cast<float>(x), special);
+}
+
 Expr call_libm(const std::string& name, const std::vector<Expr>& arguments) {
   const Halide::Type type = arguments[0].type();
   return Call::make(type, type.bits() == 32 ? name + "f" : name, arguments, Call::PureExtern);

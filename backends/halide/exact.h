@@ -33,6 +33,13 @@ Expr smaller(const Expr& a, const Expr& b);
 Expr bits_of(const Expr& x);
 Expr float_of(const Expr& bits);
 
+/// |x| of a float. (The generated code takes Halide's abs() for finite.)
+Expr without_sign(const Expr& x);
+
+/// f32 to f64 or back, rounded. (A plain cast is taken to be no NaN and no infinity by whatever
+/// asks for these afterwards.)
+Expr exact_cast(const Expr& x);
+
 /// A function of libm on each element.
 Expr call_libm(const std::string& name, const std::vector<Expr>& arguments);
 

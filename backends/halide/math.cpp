@@ -1,63 +1,13 @@
 #include "heddle/backends/halide/math.h"
 
 #include <cmath>
-#include <vector>
+
+#include "heddle/backends/halide/math_parts.h"
 
 namespace heddle::halide::math {
 namespace {
 
-using Halide::Internal::Call;
-
-// These two keep a NaN in x (the operand order matters on x86).
-Expr at_least(float low, const Expr& x) {
-  return Call::make(x.type(), Call::strict_max, {Expr(low), x}, Call::PureIntrinsic);
-}
-Expr at_most(float high, const Expr& x) {
-  return Call::make(x.type(), Call::strict_min, {Expr(high), x}, Call::PureIntrinsic);
-}
-Expr u32(std::uint32_t v) { return Expr(v); }
-Expr with_sign_of(const Expr& magnitude, const Expr& x) {
-  return float_of(bits_of(magnitude) | (bits_of(x) & u32(0x80000000u)));
-}
-
-// Estrin's scheme, highest power first.
-Expr poly(const Expr& x, const std::vector<float>& c) {
-  std::vector<Expr> p;
-  for (std::size_t i = c.size(); i-- > 0;) p.push_back(Expr(c[i]));
-  for (Expr power = x; p.size() > 1; power = power * power) {
-    std::vector<Expr> q;
-    for (std::size_t i = 0; i + 1 < p.size(); i += 2) q.push_back(p[i] + power * p[i + 1]);
-    if (p.size() % 2 != 0) q.back() = q.back() + (power * power) * p.back();
-    p = q;
-  }
-  return p[0];
-}
-
-constexpr float kLog2e = 1.44269504f, kLn2 = 0.693147182f;
-constexpr float kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;  // 9 bits + rest: n * hi is exact
-
-// z -> n (the integer nearest to z / ln2, as float), the bits n + offset (low 9 bits), and
-// r = z - n ln2.
-struct Reduced {
-  Expr n, b, r;
-};
-Reduced reduce_ln2(const Expr& z, int offset, bool one_constant = false) {
-  // 1.5 * 2^23: adding it rounds to an integer and leaves that in the low bits.
-  const float magic = 12582912.f + static_cast<float>(offset);
-  const Expr t = z * kLog2e + magic, n = exact_sub(t, Expr(magic));
-  if (one_constant) return {n, bits_of(t), z - n * kLn2};
-  const Expr high = z - n * kLn2Hi;  // an FMA
-  return {n, bits_of(t),
-          exact_sub(high, exact_mul(n, Expr(kLn2Lo)))};  // else the two constants are added up
-}
-
-// e^r times the power of two s: (s + r s) + (r^2 s) q. The scale comes in early, off the critical
-// path.
-Expr scaled_exp(const Expr& r, const Expr& s) {
-  const Expr q =
-      poly(r, {0.00138143182f, 0.00836885162f, 0.0416684002f, 0.166665196f, 0.49999994f});
-  return ((r * r) * s) * q + (r * s + s);
-}
+constexpr float kLn2 = 0.693147182f;
 
 // x <= 0 or NaN: the second factor is a constant.
 Expr exp_nonpositive(const Expr& x) {
@@ -78,12 +28,15 @@ Expr expm1_poly(const Expr& r) {
   return exact_add((r * r) * q, r);
 }
 
-// ln of 1+f times 2^i, f in [-1/3, 1/3].
+// (ln(1+f) - f) / f^2, f in [-1/3, 1/3].
+Expr log_quotient(const Expr& f) {
+  return poly(f, {-0.12892285f, 0.139851436f, -0.121841401f, 0.14005737f, -0.166804954f,
+                  0.200104132f, -0.249997973f, 0.333332151f, -0.5f});
+}
+// ln of 1+f times 2^i.
 Expr log_core(const Expr& f, const Expr& i) {
-  const Expr s = f * f;
-  const Expr q = poly(f, {-0.12892285f, 0.139851436f, -0.121841401f, 0.14005737f, -0.166804954f,
-                          0.200104132f, -0.249997973f, 0.333332151f, -0.5f});
-  return i * kLn2 + exact_add(s * q, f);  // exact, else i ln2 + f comes first
+  // exact, else i ln2 + f comes first
+  return i * kLn2 + exact_add((f * f) * log_quotient(f), f);
 }
 Expr log_specials(const Expr& x, const Expr& y) {
   const Expr inf = Expr(INFINITY);
@@ -95,15 +48,39 @@ Expr exponent_bits(const Expr& x) { return (bits_of(x) - u32(0x3f2aaaabu)) & u32
 Expr exponent_value(const Expr& bits) {
   return Halide::cast<float>(Halide::reinterpret<std::int32_t>(bits)) * 1.1920929e-7f;
 }
+// x = (1 + f) 2^i, f in [-1/3, 1/3].
+struct Split {
+  Expr f, i;
+};
+Split split(const Expr& x) {
+  const Expr tiny = less(x, Expr(1.17549435e-38f));
+  const Expr a = select(tiny, exact_mul(x, Expr(8388608.f)), x);
+  const Expr e = exponent_bits(a);
+  return {exact_sub(float_of(bits_of(a) - e), Expr(1.f)),
+          exponent_value(e) + select(tiny, Expr(-23.f), Expr(0.f))};
+}
 
 }  // namespace
 
-// 2^n as two factors, so that overflow and subnormal results come out right. Offset 254 gives each
-// half its bias of 127.
 Expr exp(const Expr& x) {
   const Reduced e = reduce_ln2(at_least(-104.f, at_most(88.8f, x)), 254);
-  const Expr half = e.b >> 1;
-  return exact_mul(scaled_exp(e.r, float_of(half << 23)), float_of((e.b - half) << 23));
+  return in_two_factors(e.b, [&](const Expr& s) { return scaled_exp(e.r, s); });
+}
+
+// 2^f by a polynomial in f itself: x - f is exact.
+Expr exp2(const Expr& x) {
+  const Expr z = at_least(-152, at_most(128.5, x)), magic = Expr(12582912.f + 254.f);
+  const Expr t = exact_add(z, magic), f = exact_sub(z, exact_sub(t, magic));
+  const Expr p = poly(f, {0.000153533605f, 0.0013398875f, 0.00961843692f, 0.0555033237f,
+                          0.240226477f, 0.693147182f});
+  return in_two_factors(bits_of(t), [&](const Expr& s) { return (f * s) * p + s; });
+}
+
+// e^|x|/2 and a quarter of its inverse: no part overflows before the sum does.
+Expr cosh(const Expr& x) {
+  const Reduced e = reduce_ln2(at_most(90, without_sign(x)), 253);
+  const Expr half = in_two_factors(e.b, [&](const Expr& s) { return scaled_exp(e.r, s); });
+  return exact_add(half, exact_div(Expr(0.25f), half));
 }
 
 Expr expm1(const Expr& x) {
@@ -111,7 +88,7 @@ Expr expm1(const Expr& x) {
   const Reduced e = reduce_ln2(z, 126);  // 2^(n-1): n = 128 must not overflow
   const Expr s = float_of(e.b << 23);
   const Expr half = expm1_poly(e.r) * s + exact_sub(s, Expr(0.5f));
-  return select(equal(x, Expr(0.f)), x, exact_mul(half, Expr(2.f)));
+  return select(equal(x, Expr(0.f)) || not_a_number(x), x, exact_mul(half, Expr(2.f)));
 }
 
 Expr tanh(const Expr& x) {  // e/(e+2), e = expm1(2|x|)
@@ -138,12 +115,16 @@ Expr erf(const Expr& x) {  // two branches, both computed
 }
 
 Expr log(const Expr& x) {
-  const Expr tiny = less(x, Expr(1.17549435e-38f));
-  const Expr a = select(tiny, exact_mul(x, Expr(8388608.f)), x);
-  const Expr e = exponent_bits(a);
-  const Expr f = exact_sub(float_of(bits_of(a) - e), Expr(1.f));
-  const Expr i = exponent_value(e) + select(tiny, Expr(-23.f), Expr(0.f));
-  return log_specials(x, log_core(f, i));
+  const Split m = split(x);
+  return log_specials(x, log_core(m.f, m.i));
+}
+
+// f log2(e) + f^2 q log2(e), the constant of the first term in two parts.
+Expr log2(const Expr& x) {
+  const Split m = split(x);
+  const Expr tail =
+      (m.f * m.f) * (log_quotient(m.f) * 1.44269502f) + exact_mul(m.f, Expr(1.92596303e-8f));
+  return log_specials(x, exact_add(m.i, exact_add(exact_mul(m.f, Expr(1.44269502f)), tail)));
 }
 
 Expr log1p(const Expr& x) {
@@ -155,64 +136,22 @@ Expr log1p(const Expr& x) {
   return select(equal(x, Expr(0.f)), x, log_specials(u, log_core(f, exponent_value(e))));
 }
 
-namespace {
-
-// log2 of a finite x > 0, in f64 to about 1e-15: 2 atanh((m-1)/(m+1)) / ln2 + exponent, where m is
-// x's mantissa in [2/3, 4/3). |s| <= 1/5, so ten terms do.
-Expr log2_double(const Expr& x) {
-  const Expr tiny = less(x, Expr(1.17549435e-38f));
-  const Expr a = select(tiny, exact_mul(x, Expr(8388608.f)), x);
-  const Expr e = exponent_bits(a);
-  const Expr m = Halide::cast<double>(float_of(bits_of(a) - e));
-  const Expr i = exponent_value(e) + select(tiny, Expr(-23.f), Expr(0.f));
-  const Expr s = (m - Expr(1.0)) / (m + Expr(1.0)), q = s * s;
-  Expr series = Expr(0.0);
-  for (int k = 21; k >= 1; k -= 2) series = series * q + Expr(1.0 / k);
-  return Halide::cast<double>(i) + (s * series) * Expr(2.0 / 0.69314718055994530942);
-}
-
-// 2^z, z in [-160, 160], in f64; the result rounds once to f32, subnormals and overflow included.
-Expr exp2_float(const Expr& z) {
-  const double magic = 6755399441055744.0;  // 1.5 * 2^52
-  const Expr t = exact_add(z, Expr(magic)), n = exact_sub(t, Expr(magic));
-  const Expr f = (z - n) * Expr(0.69314718055994530942);
-  Expr series = Expr(1.0);
-  double factorial = 1;
-  std::vector<double> c{1.0};
-  for (int k = 1; k <= 12; ++k) c.push_back(1 / (factorial *= k));
-  series = Expr(c[12]);
-  for (int k = 11; k >= 0; --k) series = series * f + Expr(c[static_cast<std::size_t>(k)]);
-  const Expr exponent = (bits_of(t) + Halide::Internal::make_const(Halide::UInt(64), 1023)) << 52;
-  return Halide::cast<float>(exact_mul(series, float_of(exponent)));
-}
-
-Expr limit(double low, double high, const Expr& x) {
-  const Expr top = Call::make(x.type(), Call::strict_min, {Expr(high), x}, Call::PureIntrinsic);
-  return Call::make(x.type(), Call::strict_max, {Expr(low), top}, Call::PureIntrinsic);
-}
-
-}  // namespace
-
-Expr pow(const Expr& x, const Expr& y) {
-  const Expr one = Expr(1.f), zero = Expr(0.f), inf = Expr(INFINITY);
-  const Expr a = abs(x), b = abs(y);
-  const Expr finite = less(zero, a) && less(a, inf);
-  const Expr log2_a = select(finite, log2_double(select(finite, a, one)),
-                             select(equal(a, zero), Expr(-double(INFINITY)),
-                                    Halide::cast<double>(a)));  // inf or NaN
-  const Expr product = exact_mul(Halide::cast<double>(y), log2_a);
-  Expr magnitude = exp2_float(limit(-160, 160, product));
-  magnitude =
-      select(not_a_number(Halide::cast<float>(limit(-160, 160, product))), Expr(NAN), magnitude);
-  // Integers: floats from 2^23 on all are; from 2^24 on they are even.
-  const Expr whole = !less(b, Expr(8388608.f)) || equal(floor(b), b);
-  const Expr half = exact_mul(b, Expr(0.5f));
-  const Expr odd = less(b, Expr(16777216.f)) && whole && !equal(floor(half), half);
-  const Expr negative = (bits_of(x) & u32(0x80000000u)) != u32(0);
-  Expr result = select(negative && odd, float_of(bits_of(magnitude) | u32(0x80000000u)), magnitude);
-  result = select(less(x, zero) && less(a, inf) && !whole && !not_a_number(y), Expr(NAN), result);
-  result = select(equal(a, one) && equal(b, inf), one, result);
-  return select(equal(y, zero) || equal(x, one), one, result);
+// A third of the exponent for a start (3.5 %), Halley's step, then Newton's with the residual in
+// f64.
+Expr cbrt(const Expr& x) {
+  const Expr a = without_sign(x), tiny = less(a, Expr(1.17549435e-38f)),
+             huge = less(Expr(0x1p100f), a);
+  const Expr one = Expr(1.f);
+  const Expr z = a * select(tiny, Expr(0x1p24f), select(huge, Expr(0x1p-24f), one));
+  const Expr start = float_of(bits_of(z) / u32(3) + u32(709958130u));
+  const Expr cube = start * start * start;
+  const Expr y = start * exact_div(cube + 2.f * z, 2.f * cube + z);
+  const Expr d = Halide::cast<double>(y);
+  const Expr residual = Halide::cast<float>(exact_sub(d * d * d, Halide::cast<double>(z)));
+  const Expr root = exact_sub(y, exact_div(residual, 3.f * y * y));
+  const Expr scaled = root * select(tiny, Expr(0x1p-8f), select(huge, Expr(0x1p8f), one));
+  const Expr itself = equal(a, Expr(0.f)) || !less(a, Expr(INFINITY));
+  return select(itself, x, with_sign_of(scaled, x));
 }
 
 }  // namespace heddle::halide::math

@@ -2,18 +2,18 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/strings/str_cat.h"
 #include "heddle/graph/emit.h"
 #include "heddle/graph/ops/cotangent.h"
 #include "heddle/graph/ops/evaluate.h"
 #include "heddle/graph/ops/record.h"
 #include "heddle/graph/ops/surface.h"
+#include "heddle/graph/ops/unary.h"
 
 namespace heddle {
 namespace {
 
 using namespace ops;  // NOLINT: the records' own vocabulary
-
-constexpr int kCheap = kElementwise | kFusable;
 
 // compare ----------------------------------------------------------------------------------------
 
@@ -199,6 +199,45 @@ std::vector<Workload> convert_rows() {
   return result;
 }
 
+// bitcast ----------------------------------------------------------------------------------------
+
+Types infer_bitcast(At at) {
+  check_operand_count(at, 1);
+  check_kind(at, 0, kNumber);
+  const DType from = at.operands[0].dtype, to = at.attributes.as<ConvertAttributes>().to;
+  if (to == DType::boolean) {
+    operation_error<TypeError>(at, "unsupported dtype", "attributes.to", "bool",
+                               std::string(words(kNumber)));
+  }
+  if (size_of(from) != size_of(to)) {
+    operation_error<TypeError>(
+        at, "bits of another width", "operands[0].dtype", std::string(name_of(from)),
+        absl::StrCat(8 * size_of(to), " bits, as ", std::string(name_of(to))));
+  }
+  return {{to, at.operands[0].dims}};
+}
+Literals evaluate_bitcast(At at, Inputs in) {
+  return {literal_from_bytes(infer_bitcast(at)[0], *in[0].bytes)};
+}
+std::vector<Workload> bitcast_rows() {
+  std::vector<Workload> result;
+  const auto row = [&](DType from, DType to, Dims dims) {
+    result.push_back({.operands = {type_of(from, std::move(dims))},
+                      .attributes = Attributes::of(ConvertAttributes{to}),
+                      .order = 0});
+  };
+  row(DType::f32, DType::i32, {7, 13});
+  row(DType::u32, DType::f32, {});
+  row(DType::f64, DType::u64, {0, 3});
+  for (DType from : kAllDTypes) {
+    for (DType to : kAllDTypes) {
+      const bool bits = from != DType::boolean && to != DType::boolean;
+      if (bits && from != to && size_of(from) == size_of(to)) row(from, to, {3, 5});
+    }
+  }
+  return result;
+}
+
 constexpr OptionSpec kTo[] = {{"to", OptionKind::dtype}};
 constexpr OperationSchema kConvertSchemas[] = {{.operands = kX, .options = kTo}};
 
@@ -261,8 +300,25 @@ constinit const Operation op_convert = define_op(
                 .atol = 0,
                 .text = "x in dtype `to`. Float to integer truncates toward zero, saturates out "
                         "of range and gives 0 for NaN; integers wrap; to bool is x != 0 (NaN is "
-                        "true); to a float rounds to nearest even (f64 to a 16-bit float by way of "
-                        "f32). Only between floating dtypes does a derivative flow."},
+                        "true); to a float rounds to nearest even, once. Only between floating "
+                        "dtypes does a derivative flow."},
+     .surface = {.overloads = kConvertSchemas, .plan = plan_convert, .body = body_direct}});
+
+constinit const Operation op_bitcast = define_op(
+    {.name = "bitcast",
+     .strict = {.roles = first<1>(kNoGrad),
+                .traits = kCheap,
+                .infer = infer_bitcast,
+                .evaluate = evaluate_bitcast,
+                .workloads = bitcast_rows,
+                .rtol = 0,
+                .atol = 0,
+                .text =
+                    "The bits of x read as an element of dtype `to`.\nC1 x has an integer or "
+                    "floating dtype.\nC2 `to` is an integer or floating dtype.\nC3 both have one "
+                    "width: a change of width would be a change of shape, which StableHLO's "
+                    "bitcast_convert has and this has not.\nA NaN that an operation made may have "
+                    "any payload and sign. No derivative: bits."},
      .surface = {.overloads = kConvertSchemas, .plan = plan_convert, .body = body_direct}});
 
 }  // namespace heddle

@@ -4,47 +4,12 @@
 #include "heddle/graph/ops/evaluate.h"
 #include "heddle/graph/ops/record.h"
 #include "heddle/graph/ops/surface.h"
+#include "heddle/graph/ops/unary.h"
 
 namespace heddle {
 namespace {
 
 using namespace ops;  // NOLINT: the records' own vocabulary
-
-constexpr int kCheap = kElementwise | kFusable;
-
-/// What a record of one operand says for itself; the rest follows from the kinds of its dtypes.
-struct Unary {
-  std::string_view name;
-  Evaluate evaluate;
-  Linearize linearize = nullptr;
-  Rows rows;
-  Surface surface;
-  double rtol = 1e-6;
-  Roofline roofline = nullptr;
-  std::string_view text;
-};
-template <int kKinds>
-consteval Operation unary(Unary u) {
-  return define_op({.name = u.name,
-                    .strict = {.roles = u.linearize ? first<1>(kSmooth) : first<1>(kNoGrad),
-                               .traits = kCheap,
-                               .infer = infer_same<1, kKinds>,
-                               .evaluate = u.evaluate,
-                               .linearize = u.linearize,
-                               .workloads = u.rows,
-                               .rtol = u.rtol,
-                               .atol = u.rtol == 0 ? 0 : 1e-6,
-                               .roofline = u.roofline,
-                               .text = u.text},
-                    .surface = u.surface});
-}
-
-/// A derivative rule of one operand: `kFactor(builder, x, y)` emits dy/dx.
-template <auto kFactor>
-MaybeValues times_factor(RuleContext& c, Tangents t) {
-  if (!t[0]) return {std::nullopt};
-  return {emit::mul(c.build, *t[0], kFactor(c.build, c.primal_in[0], c.primal_out[0]))};
-}
 
 MaybeValues neg_transpose(TransposeContext& c, std::span<const MaybeValue> ct) {
   return {through_masks(c.build, *ct[0], [&](ValueId inner) { return emit::neg(c.build, inner); })};
@@ -54,30 +19,22 @@ MaybeValues sqrt_linearize(RuleContext& c, Tangents t) {
   if (!t[0]) return {std::nullopt};
   return {emit::div(c.build, emit::mul(c.build, *t[0], 0.5), c.primal_out[0])};
 }
-MaybeValues log_linearize(RuleContext& c, Tangents t) {
-  if (!t[0]) return {std::nullopt};
-  return {emit::div(c.build, *t[0], c.primal_in[0])};
+ValueId log_divisor(Builder&, ValueId x, ValueId) { return x; }
+ValueId log2_divisor(Builder& b, ValueId x, ValueId) {
+  return emit::mul(b, x, 0.69314718055994531);  // ln 2
 }
-MaybeValues log1p_linearize(RuleContext& c, Tangents t) {
-  if (!t[0]) return {std::nullopt};
-  return {emit::div(c.build, *t[0], emit::add(c.build, c.primal_in[0], 1))};
-}
+ValueId log1p_divisor(Builder& b, ValueId x, ValueId) { return emit::add(b, x, 1); }
+ValueId cbrt_divisor(Builder& b, ValueId, ValueId y) { return emit::mul(b, emit::mul(b, y, y), 3); }
 
 ValueId abs_factor(Builder& b, ValueId x, ValueId) { return emit::sign(b, x); }
 ValueId rsqrt_factor(Builder& b, ValueId, ValueId y) {
   return emit::mul(b, emit::mul(b, y, emit::mul(b, y, y)), -0.5);
 }
 ValueId exp_factor(Builder&, ValueId, ValueId y) { return y; }
+ValueId exp2_factor(Builder& b, ValueId, ValueId y) {
+  return emit::mul(b, y, 0.69314718055994531);  // ln 2
+}
 ValueId expm1_factor(Builder& b, ValueId, ValueId y) { return emit::add(b, y, 1); }
-ValueId tanh_factor(Builder& b, ValueId, ValueId y) {
-  const ValueId square = emit::mul(b, y, y);
-  return emit::sub(b, emit::fill_like(b, 1, y), square);
-}
-// cosh(x). By sqrt(1 + y^2) it would overflow at half the exponent of y.
-ValueId sinh_factor(Builder& b, ValueId x, ValueId) {
-  const ValueId up = emit::exp(b, x), down = emit::exp(b, emit::neg(b, x));
-  return emit::add(b, emit::mul(b, up, 0.5), emit::mul(b, down, 0.5));
-}
 ValueId logistic_factor(Builder& b, ValueId, ValueId y) {
   const ValueId rest = emit::sub(b, emit::fill_like(b, 1, y), y);
   return emit::mul(b, y, rest);
@@ -86,6 +43,7 @@ ValueId erf_factor(Builder& b, ValueId x, ValueId) {
   const ValueId gaussian = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
   return emit::mul(b, gaussian, 1.1283791670955126);  // 2/sqrt(pi)
 }
+ValueId erfc_factor(Builder& b, ValueId x, ValueId) { return emit::neg(b, erf_factor(b, x, x)); }
 
 constexpr auto kNeg = [](auto x) {
   if constexpr (std::is_integral_v<decltype(x)>)
@@ -127,16 +85,27 @@ constexpr auto kNot = [](auto x) {
     return ~wrapped(x);
 };
 
-std::vector<Type> infer_is_finite(At at) {
-  return {{DType::boolean, infer_same<1, kFloat>(at)[0].dims}};
-}
-Literals evaluate_is_finite(At, Inputs in) {
+Types infer_predicate(At at) { return {{DType::boolean, infer_same<1, kFloat>(at)[0].dims}}; }
+template <auto kF>
+Literals evaluate_predicate(At, Inputs in) {
   return {dispatch_kinds<kFloat>(in[0].type.dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     const std::span<const T> x = view<T>(in[0]);
     return generate<bool>({DType::boolean, in[0].type.dims},
-                          [&](std::size_t i) { return std::isfinite(computed(x[i])); });
+                          [&](std::size_t i) { return kF(computed(x[i])); });
   })};
+}
+consteval Operation predicate(std::string_view name, Evaluate evaluate, std::string_view text) {
+  return define_op({.name = name,
+                    .strict = {.roles = first<1>(kNoGrad),
+                               .traits = kCheap,
+                               .infer = infer_predicate,
+                               .evaluate = evaluate,
+                               .workloads = rows<1, kFloat, -4.0, 4.0, 0>,
+                               .rtol = 0,
+                               .atol = 0,
+                               .text = text},
+                    .surface = surface_unary(plan_predicate)});
 }
 
 }  // namespace
@@ -203,6 +172,17 @@ constinit const Operation op_round_even = unary<kFloat>(
              "roundToIntegralTiesToEven).\nC1 x has a floating dtype.\nround_even(-0.5) = -0; "
              "infinities and NaN stay. No derivative: it is 0 wherever it exists."});
 
+constinit const Operation op_trunc = unary<kFloat>(
+    {.name = "trunc",
+     .evaluate = evaluate_real<[](double x) { return std::trunc(x); }>,
+     .rows = rows<1, kFloat, -4.0, 4.0, 0>,
+     .surface = surface_unary(plan_floats_only),
+     .rtol = 0,
+     .text =
+         "x without its fraction: the whole number next to it toward zero.\nC1 x has a floating "
+         "dtype.\ntrunc(-0.5) = -0; infinities and NaN stay. No derivative: it is 0 wherever it "
+         "exists."});
+
 constinit const Operation op_sqrt = unary<kFloat>(
     {.name = "sqrt",
      .evaluate = evaluate_real<[](double x) { return std::sqrt(x); }>,
@@ -221,6 +201,18 @@ constinit const Operation op_rsqrt = unary<kFloat>(
      .text = "1/sqrt(x).\nC1 x has a floating dtype.\nrsqrt(0) = inf; rsqrt(-0) = -inf; NaN below "
              "0; rsqrt(inf) = 0."});
 
+constinit const Operation op_cbrt = unary<kFloat>(
+    {.name = "cbrt",
+     .evaluate = evaluate_real<[](double x) { return std::cbrt(x); }>,
+     .linearize = by_divisor<cbrt_divisor>,
+     .rows = rows<1, kFloat, 0.1, 4.0>,
+     .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<10>,
+     .text =
+         "The cube root, of negative numbers too (pow gives NaN for them).\nC1 x has a floating "
+         "dtype.\ncbrt(-0) = -0; cbrt(+-inf) = +-inf; cbrt(NaN) = NaN. Derivative t/(3 y^2): "
+         "infinite at 0."});
+
 constinit const Operation op_exp = unary<kFloat>(
     {.name = "exp",
      .evaluate = evaluate_real<[](double x) { return std::exp(x); }>,
@@ -230,6 +222,17 @@ constinit const Operation op_exp = unary<kFloat>(
      .roofline = per_element<10>,
      .text = "e^x.\nC1 x has a floating dtype.\nexp(-inf) = 0; exp(inf) = inf; exp(NaN) = NaN; "
              "above the dtype's range inf."});
+
+constinit const Operation op_exp2 = unary<kFloat>(
+    {.name = "exp2",
+     .evaluate = evaluate_real<[](double x) { return std::exp2(x); }>,
+     .linearize = times_factor<exp2_factor>,
+     .rows = rows<1, kFloat>,
+     .surface = surface_unary(plan_floating),
+     .roofline = per_element<10>,
+     .text =
+         "2^x, exact for whole x.\nC1 x has a floating dtype.\nexp2(-inf) = 0; exp2(inf) = inf; "
+         "exp2(NaN) = NaN; above the dtype's range inf."});
 
 constinit const Operation op_expm1 = unary<kFloat>(
     {.name = "expm1",
@@ -244,42 +247,34 @@ constinit const Operation op_expm1 = unary<kFloat>(
 constinit const Operation op_log = unary<kFloat>(
     {.name = "log",
      .evaluate = evaluate_real<[](double x) { return std::log(x); }>,
-     .linearize = log_linearize,
+     .linearize = by_divisor<log_divisor>,
      .rows = rows<1, kFloat, 0.1, 4.0>,
      .surface = surface_unary(plan_floats_only),
      .roofline = per_element<10>,
      .text = "The natural logarithm; subnormal arguments count.\nC1 x has a floating dtype.\n"
              "log(0) = log(-0) = -inf; NaN below 0; log(inf) = inf; log(NaN) = NaN."});
 
+constinit const Operation op_log2 = unary<kFloat>(
+    {.name = "log2",
+     .evaluate = evaluate_real<[](double x) { return std::log2(x); }>,
+     .linearize = by_divisor<log2_divisor>,
+     .rows = rows<1, kFloat, 0.1, 4.0>,
+     .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<10>,
+     .text =
+         "The logarithm to base 2, exact for powers of two; subnormal arguments count.\nC1 x has "
+         "a floating dtype.\nlog2(0) = log2(-0) = -inf; NaN below 0; log2(inf) = inf; log2(NaN) "
+         "= NaN."});
+
 constinit const Operation op_log1p = unary<kFloat>(
     {.name = "log1p",
      .evaluate = evaluate_real<[](double x) { return std::log1p(x); }>,
-     .linearize = log1p_linearize,
+     .linearize = by_divisor<log1p_divisor>,
      .rows = rows<1, kFloat, -0.9, 4.0>,
      .surface = surface_unary(plan_floats_only),
      .roofline = per_element<10>,
      .text = "log(1 + x), accurate near 0.\nC1 x has a floating dtype.\nlog1p(-0) = -0; log1p(-1) "
              "= -inf; NaN below -1; log1p(inf) = inf."});
-
-constinit const Operation op_tanh = unary<kFloat>(
-    {.name = "tanh",
-     .evaluate = evaluate_real<[](double x) { return std::tanh(x); }>,
-     .linearize = times_factor<tanh_factor>,
-     .rows = rows<1, kFloat>,
-     .surface = surface_unary(plan_floating),
-     .roofline = per_element<10>,
-     .text = "The hyperbolic tangent.\nC1 x has a floating dtype.\ntanh(-0) = -0; tanh(+-inf) = "
-             "+-1; tanh(NaN) = NaN. Derivative 1 - tanh(x)^2."});
-
-constinit const Operation op_sinh = unary<kFloat>(
-    {.name = "sinh",
-     .evaluate = evaluate_real<[](double x) { return std::sinh(x); }>,
-     .linearize = times_factor<sinh_factor>,
-     .rows = rows<1, kFloat>,
-     .surface = surface_unary(plan_floating),
-     .roofline = per_element<10>,
-     .text = "(e^x - e^-x)/2, accurate near 0: by exp it would lose every digit there.\nC1 x has "
-             "a floating dtype.\nsinh(-0) = -0; sinh(+-inf) = +-inf; sinh(NaN) = NaN."});
 
 constinit const Operation op_logistic = unary<kFloat>(
     {.name = "logistic",
@@ -301,16 +296,30 @@ constinit const Operation op_erf = unary<kFloat>(
      .text = "The error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x.\nC1 x has a "
              "floating dtype.\nerf(-0) = -0; erf(+-inf) = +-1; erf(NaN) = NaN."});
 
+constinit const Operation op_erfc = unary<kFloat>(
+    {.name = "erfc",
+     .evaluate = evaluate_real<[](double x) { return std::erfc(x); }>,
+     .linearize = times_factor<erfc_factor>,
+     .rows = rows<1, kFloat>,
+     .surface = surface_unary(plan_floats_only),
+     .roofline = per_element<20>,
+     .text = "1 - erf(x), accurate where that is near 0: as a difference it would be 0 from 4 on.\n"
+             "C1 x has a floating dtype.\nerfc(-inf) = 2; erfc(inf) = 0; erfc(NaN) = NaN."});
+
 constinit const Operation op_is_finite =
-    define_op({.name = "is_finite",
-               .strict = {.roles = first<1>(kNoGrad),
-                          .traits = kCheap,
-                          .infer = infer_is_finite,
-                          .evaluate = evaluate_is_finite,
-                          .workloads = rows<1, kFloat, -4.0, 4.0, 0>,
-                          .text = "Whether x is neither infinite nor NaN, as bool.\nC1 x has a "
-                                  "floating dtype.\nNo derivative: the result is no number."},
-               .surface = surface_unary(plan_floats_only)});
+    predicate("is_finite", evaluate_predicate<[](auto x) { return std::isfinite(x); }>,
+              "Whether x is neither infinite nor NaN, as bool.\nC1 x has a floating dtype.\nNo "
+              "derivative: the result is no number.");
+
+constinit const Operation op_is_nan = predicate(
+    "is_nan", evaluate_predicate<[](auto x) { return std::isnan(x); }>,
+    "Whether x is NaN, as bool.\nC1 x has a floating dtype.\nNo derivative: the result is "
+    "no number.");
+
+constinit const Operation op_is_inf =
+    predicate("is_inf", evaluate_predicate<[](auto x) { return std::isinf(x); }>,
+              "Whether x is inf or -inf, as bool.\nC1 x has a floating dtype.\nNo derivative: the "
+              "result is no number.");
 
 constinit const Operation op_not_ =
     unary<kBits>({.name = "not",

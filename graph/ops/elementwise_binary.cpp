@@ -4,13 +4,12 @@
 #include "heddle/graph/ops/evaluate.h"
 #include "heddle/graph/ops/record.h"
 #include "heddle/graph/ops/surface.h"
+#include "heddle/graph/ops/unary.h"
 
 namespace heddle {
 namespace {
 
 using namespace ops;  // NOLINT: the records' own vocabulary
-
-constexpr int kCheap = kElementwise | kFusable;
 
 struct Binary {
   std::string_view name;
@@ -115,6 +114,27 @@ constexpr auto kOr = [](auto x, auto y) {
     return x || y;
   else
     return wrapped(x) | wrapped(y);
+};
+constexpr auto kXor = [](auto x, auto y) {
+  if constexpr (std::is_same_v<decltype(x), bool>)
+    return x != y;
+  else
+    return wrapped(x) ^ wrapped(y);
+};
+/// Whether every bit of a T may be shifted by y and something stays.
+template <class T>
+constexpr bool is_shift(T y) {
+  return y >= T(0) && y < T(8 * sizeof(T));
+}
+constexpr auto kShl = [](auto x, auto y) {
+  return is_shift(y) ? wrapped(x) << y : std::uint64_t{0};
+};
+constexpr auto kShr = [](auto x, auto y) {
+  using T = decltype(x);
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(x >> (is_shift(y) ? y : T(8 * sizeof(T) - 1)));
+  else
+    return is_shift(y) ? static_cast<T>(x >> y) : T(0);
 };
 
 MaybeValues add_transpose(TransposeContext& c, std::span<const MaybeValue> ct) {
@@ -337,5 +357,40 @@ constinit const Operation op_or_ =
                    .rtol = 0,
                    .text = "Either; of integers bit by bit.\nC1 both are bool or have one integer "
                            "dtype.\nC2 both have one shape.\nNo derivative: integers."});
+
+constinit const Operation op_xor_ = binary<kBits>(
+    {.name = "xor",
+     .roles = first<2>(kNoGrad),
+     .traits = kCommutative,
+     .evaluate = evaluate_binary<kBits, kXor>,
+     .rows = rows<2, kBits, 0.0, 1.0, 0>,
+     .surface = surface_binary(plan_bits),
+     .rtol = 0,
+     .text = "One but not both; of integers bit by bit.\nC1 both are bool or have one "
+             "integer dtype.\nC2 both have one shape.\nNo derivative: integers."});
+
+constinit const Operation op_shl = binary<kInteger>(
+    {.name = "shl",
+     .roles = first<2>(kNoGrad),
+     .evaluate = evaluate_binary<kInteger, kShl>,
+     .rows = rows<2, kInteger, -3.0, 70.0, 0>,
+     .surface = surface_binary(plan_integer),
+     .rtol = 0,
+     .text =
+         "The bits of x moved up by y places; zeros come in.\nC1 both have one integer dtype.\nC2 "
+         "both have one shape.\n0 for y < 0 and for y of at least the number of bits. No "
+         "derivative: integers."});
+
+constinit const Operation op_shr = binary<kInteger>(
+    {.name = "shr",
+     .roles = first<2>(kNoGrad),
+     .evaluate = evaluate_binary<kInteger, kShr>,
+     .rows = rows<2, kInteger, -3.0, 70.0, 0>,
+     .surface = surface_binary(plan_integer),
+     .rtol = 0,
+     .text =
+         "The bits of x moved down by y places; copies of the sign come in, zeros where x is "
+         "unsigned.\nC1 both have one integer dtype.\nC2 both have one shape.\nFor y < 0 and for y "
+         "of at least the number of bits nothing else is left: -1 or 0. No derivative: integers."});
 
 }  // namespace heddle

@@ -13,6 +13,8 @@ DtypePlan plan_keep(Bound);           ///< the operands' common dtype, any
 DtypePlan plan_number(Bound);         ///< the operands' common dtype; bool is a TypeError
 DtypePlan plan_floating(Bound);       ///< integers and bool become f32
 DtypePlan plan_floats_only(Bound);    ///< integers are a TypeError
+DtypePlan plan_predicate(Bound);      ///< plan_floats_only; the output is bool
+DtypePlan plan_integer(Bound);        ///< integers only
 DtypePlan plan_bits(Bound);           ///< bool and integers; floats are a TypeError
 DtypePlan plan_compare(Bound);        ///< the operands' common dtype; the output is bool
 DtypePlan plan_contract(Bound);       ///< plan_number, accumulating

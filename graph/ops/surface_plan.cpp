@@ -139,9 +139,21 @@ DtypePlan plan_floating(Bound call) { return plan_in(call, floating(common(call)
 
 DtypePlan plan_floats_only(Bound call) {
   check_tensors(call, kFloat);
-  DtypePlan p = plan_in(call, common(call));
-  if (call.op == &op_is_finite) p.output = DType::boolean;
+  return plan_in(call, common(call));
+}
+
+DtypePlan plan_predicate(Bound call) {
+  DtypePlan p = plan_floats_only(call);
+  p.output = DType::boolean;
   return p;
+}
+
+DtypePlan plan_integer(Bound call) {
+  check_tensors(call, kInteger);
+  const DType compute = common(call);
+  if (!is_integer(compute))
+    dtype_error(call, tensor_at(call, 0) ? 0 : 1, "whole numbers beside it");
+  return plan_in(call, compute);
 }
 
 DtypePlan plan_bits(Bound call) {

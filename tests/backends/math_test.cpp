@@ -24,11 +24,16 @@ double exact_logistic(double x) {
 }
 double exact_rsqrt(double x) { return 1 / std::sqrt(x); }
 
-const Function1 kFunctions[] = {{&op_exp, std::exp, 1.3},      {&op_expm1, std::expm1, 1.8},
-                                {&op_log, std::log, 1.0},      {&op_log1p, std::log1p, 1.7},
-                                {&op_tanh, std::tanh, 2.5},    {&op_logistic, exact_logistic, 2.5},
-                                {&op_erf, std::erf, 1.4},      {&op_sqrt, std::sqrt, 0.501},
-                                {&op_rsqrt, exact_rsqrt, 1.5}, {&op_sinh, std::sinh, 4.0}};
+const Function1 kFunctions[] = {
+    {&op_exp, std::exp, 1.3},           {&op_exp2, std::exp2, 1.1},    {&op_expm1, std::expm1, 1.8},
+    {&op_log, std::log, 1.0},           {&op_log2, std::log2, 1.6},    {&op_log1p, std::log1p, 1.7},
+    {&op_sqrt, std::sqrt, 0.501},       {&op_rsqrt, exact_rsqrt, 1.5}, {&op_cbrt, std::cbrt, 1.0},
+    {&op_sin, std::sin, 2.0},           {&op_cos, std::cos, 2.0},      {&op_tan, std::tan, 2.0},
+    {&op_asin, std::asin, 2.5},         {&op_acos, std::acos, 2.0},    {&op_atan, std::atan, 2.0},
+    {&op_sinh, std::sinh, 4.0},         {&op_cosh, std::cosh, 2.0},    {&op_tanh, std::tanh, 2.5},
+    {&op_asinh, std::asinh, 0.6},       {&op_acosh, std::acosh, 0.6},  {&op_atanh, std::atanh, 0.6},
+    {&op_erf, std::erf, 1.4},           {&op_erfc, std::erfc, 0.6},    {&op_trunc, std::trunc, 0},
+    {&op_logistic, exact_logistic, 2.5}};
 
 // Distance in units in the last place of the exact value; infinity when a special value is wrong.
 double ulps(float got, double exact) {
@@ -47,11 +52,11 @@ double ulps(float got, double exact) {
   return std::fabs(x - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
 }
 
-Function one_operation(const Operation& op, std::size_t operands) {
+Function one_operation(const Operation& op, std::size_t operands, std::int64_t count = kBlock) {
   Builder b("f");
   Values in;
   for (std::size_t i = 0; i < operands; ++i) {
-    in.push_back(b.input("x" + std::to_string(i), f32({kBlock})));
+    in.push_back(b.input("x" + std::to_string(i), f32({count})));
   }
   b.output("y", b.emit(op, in));
   return b.finish();
@@ -110,6 +115,55 @@ TEST(Math, PowerIsCorrectToTheLastPlace) {
     }
   }
   EXPECT_LE(worst, 0.6) << "pow(" << at_x << ", " << at_y << ")";
+}
+
+// Where the reduction by pi/2 loses most: the f32 nearest to multiples of it, and the largest.
+TEST(Math, SineCosineAndTangentReduceEveryArgument) {
+  std::vector<float> x;
+  for (int k = 1; k < 200000; k += 7) {
+    const double multiple = k * 1.57079632679489661923;
+    const float near = static_cast<float>(multiple);
+    for (float v : {near, std::nextafter(near, 0.f), std::nextafter(near, 1e9f)}) x.push_back(v);
+  }
+  for (int e = 0; e < 128; ++e) {
+    for (float m : {1.f, 1.9999999f, 16367173.f / 8388608, 1.3234567f})
+      x.push_back(std::ldexp(m, e));
+  }
+  x.push_back(std::ldexp(16367173.f, 72));  // 1.6e-9 from a multiple of pi/2
+  x.push_back(std::numeric_limits<float>::max());
+  const auto count = static_cast<std::int64_t>(x.size());
+  const Function1 functions[] = {
+      {&op_sin, std::sin, 2.0}, {&op_cos, std::cos, 2.0}, {&op_tan, std::tan, 2.0}};
+  std::vector<Kernel> kernels;
+  for (const Function1& f : functions) {
+    kernels.push_back(kernel_of(one_operation(*f.op, 1, count), RecipeKind::map));
+  }
+  KernelRunner runner(kernels);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const Literal y = runner.run(k, std::vector{make_literal<float>({count}, x)})[0];
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_LE(ulps(view<float>(y)[i], functions[k].exact(x[i])), functions[k].ulps)
+          << functions[k].op->name << " at " << x[i];
+    }
+  }
+}
+
+TEST(Math, AngleOfEveryPoint) {
+  std::vector<float> y, x;
+  const Literal a = random_literal({DType::i32, {kBlock}}, 5, -2147483648.0, 2147483647.0);
+  const Literal b = random_literal(f32({kBlock}), 6, -4, 4), c = random_literal(f32({kBlock}), 7);
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const float any = std::bit_cast<float>(view<std::int32_t>(a)[i]);
+    y.push_back(i % 2 ? any : view<float>(c)[i]);
+    x.push_back(i % 4 < 2 ? view<float>(b)[i] : i % 8 < 6 ? any * view<float>(c)[i] : any);
+  }
+  KernelRunner runner({kernel_of(one_operation(op_atan2, 2), RecipeKind::map)});
+  const std::vector<Literal> in{make_literal<float>({kBlock}, y), make_literal<float>({kBlock}, x)};
+  const Literal z = runner.run(0, in, 2)[0];
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double exact = std::atan2(static_cast<double>(y[i]), static_cast<double>(x[i]));
+    ASSERT_LE(ulps(view<float>(z)[i], exact), 1.5) << "atan2(" << y[i] << ", " << x[i] << ")";
+  }
 }
 
 }  // namespace

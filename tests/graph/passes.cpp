@@ -27,6 +27,19 @@ TEST(Fold, keeps_whole_numbers_exact) {  // F5
   EXPECT_EQ(body_of(folded), "  %0 = constant 9007199254740993 : i64[]\n  return %0\n}\n");
 }
 
+TEST(Fold, computes_as_programs_run) {
+  const Program p = read(
+      "%0 = constant [-128, 7, -7] : i8[3]\n %1 = constant [-1, 0, 100] : i8[3]\n"
+      " %2 = div(%0, %1) : i8[3]\n %3 = rem(%0, %1) : i8[3]\n %4 = shl(%0, %1) : i8[3]\n"
+      " %5 = shr(%0, %1) : i8[3]\n %6 = mul(%0, %1) : i8[3]\n return %2, %3, %4, %5, %6",
+      "() -> (a: i8[3], b: i8[3], c: i8[3], d: i8[3], e: i8[3])");
+  const Program folded = dead_code_elimination(constant_folding(p));
+  EXPECT_EQ(body_of(folded),
+            "  %0 = constant [-128, 0, 0] : i8[3]\n  %1 = constant [0, 7, -7] : i8[3]\n"
+            "  %2 = constant [0, 7, 0] : i8[3]\n  %3 = constant [-1, 7, -1] : i8[3]\n"
+            "  %4 = constant [-128, 0, 68] : i8[3]\n  return %0, %1, %2, %3, %4\n}\n");
+}
+
 TEST(Canonicalize, never_touches_arithmetic) {  // F16, F18
   const std::string body =
       "  %0 = constant 0x0p+0 : f32[]\n  %1 = mul(x, %0) : f32[]\n  %2 = add(x, %0) : f32[]\n  %3 "

@@ -36,6 +36,7 @@ std::vector<Broken> by_hand() {
   const auto gather = [](std::int64_t a, const char* mode) {
     return Attributes::of(GatherAttributes{a, mode});
   };
+  const auto to = [](DType d) { return Attributes::of(ConvertAttributes{d}); };
   const auto reshape = [](Dims d) { return Attributes::of(ReshapeAttributes{std::move(d)}); };
   const auto permute = [](std::vector<std::int64_t> p) {
     return Attributes::of(TransposeAttributes{std::move(p)});
@@ -56,6 +57,9 @@ std::vector<Broken> by_hand() {
       {&op_select, "C3", {pred, f({3}), f({3})}, {}, false, "differ in shape"},
       {&op_clamp, "C1", {pred, pred, pred}, {}, true, "unsupported dtype"},
       {&op_clamp, "C2", {f({2}), f({2}), f({3})}, {}, false, "differ in shape"},
+      {&op_bitcast, "C1", {pred}, to(DType::i8), true, "unsupported dtype"},
+      {&op_bitcast, "C2", {t(DType::i8, {2})}, to(DType::boolean), true, "unsupported dtype"},
+      {&op_bitcast, "C3", {f({2})}, to(DType::f64), true, "bits of another width"},
       {&op_iota,
        "C1",
        {},
@@ -166,13 +170,15 @@ std::vector<Broken> elementwise() {
   for (const Operation* op : built_in_operations()) {
     if (op->strict.pattern != Pattern::elementwise && op != &op_silu) continue;
     const std::size_t n = op->strict.roles.size();
-    if (op == &op_compare || op == &op_convert || n > 2) continue;
-    const bool bits = op == &op_not_ || op == &op_and_ || op == &op_or_;
-    const Type bad = bits ? f({2}) : t(DType::boolean, {2});
-    const Type good = bits ? t(DType::boolean, {2}) : f({2});
+    if (op == &op_compare || op == &op_convert || op == &op_bitcast || n > 2) continue;
+    const bool bits = op == &op_not_ || op == &op_and_ || op == &op_or_ || op == &op_xor_;
+    const bool shift = op == &op_shl || op == &op_shr;
+    const Type bad = bits || shift ? f({2}) : t(DType::boolean, {2});
+    const Type good = bits ? t(DType::boolean, {2}) : shift ? t(DType::i32, {2}) : f({2});
     all.push_back({op, "C1", std::vector<Type>(n, bad), {}, true, "unsupported dtype"});
     if (n == 2) {
-      all.push_back({op, "C1", {good, t(DType::i64, {2})}, {}, true, "differ in dtype"});
+      const DType other = op == &op_atan2 ? DType::f64 : DType::i64;
+      all.push_back({op, "C1", {good, t(other, {2})}, {}, true, "differ in dtype"});
       all.push_back({op, "C2", {good, {good.dtype, {3}}}, {}, false, "differ in shape"});
     }
   }

@@ -1,5 +1,7 @@
 // Elementwise arithmetic. Floats: each operation rounds once, NaN and infinities propagate.
 // Integers wrap; div and rem truncate, x div 0 = 0, x rem 0 = x.
+#include <limits>
+
 #include "heddle/backends/halide/elements.h"
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/math.h"
@@ -49,6 +51,19 @@ Expr integer_power(const Expr& x, const Expr& y) {
   return select(y < zero_of(y), inverse, result);
 }
 
+// A shift by a number of places that is replaced by 0 where it is negative or too large: the
+// generated code leaves those undefined.
+struct Shift {
+  Shift(const Expr& value, const Expr& amount) : x(value) {
+    const Halide::Type u = x.type().with_code(halide_type_uint);
+    bits = Halide::reinterpret(u, x);
+    const Expr y = Halide::reinterpret(u, amount);  // a negative one is large
+    valid = y < Halide::Internal::make_const(u, x.type().bits());
+    places = select(valid, y, Halide::Internal::make_zero(u));
+  }
+  Expr x, bits, places, valid;
+};
+
 }  // namespace
 
 Expr lower_neg(const Element& e) {
@@ -60,7 +75,8 @@ Expr lower_neg(const Element& e) {
 }
 Expr lower_abs(const Element& e) {
   const Expr x = e.operand(0);
-  if (!x.type().is_int()) return abs(x);
+  if (x.type().is_float()) return without_sign(x);
+  if (x.type().is_uint()) return x;
   return Halide::reinterpret(x.type(), abs(x));
 }
 Expr lower_sign(const Element& e) {
@@ -72,16 +88,30 @@ Expr lower_sign(const Element& e) {
 Expr lower_floor(const Element& e) { return floor(e.operand(0)); }
 Expr lower_ceil(const Element& e) { return ceil(e.operand(0)); }
 Expr lower_round_even(const Element& e) { return round(e.operand(0)); }
+Expr lower_trunc(const Element& e) { return trunc(e.operand(0)); }
 Expr lower_sqrt(const Element& e) { return sqrt(e.operand(0)); }
 Expr lower_rsqrt(const Element& e) {
   const Expr x = e.operand(0);
   return exact_div(one_of(x), sqrt(x));
 }
+Expr lower_cbrt(const Element& e) { return by_math(e, math::cbrt, "cbrt"); }
 Expr lower_exp(const Element& e) { return by_math(e, math::exp, "exp"); }
+Expr lower_exp2(const Element& e) { return by_math(e, math::exp2, "exp2"); }
 Expr lower_expm1(const Element& e) { return by_math(e, math::expm1, "expm1"); }
 Expr lower_log(const Element& e) { return by_math(e, math::log, "log"); }
+Expr lower_log2(const Element& e) { return by_math(e, math::log2, "log2"); }
 Expr lower_log1p(const Element& e) { return by_math(e, math::log1p, "log1p"); }
+Expr lower_sin(const Element& e) { return by_math(e, math::sin, "sin"); }
+Expr lower_cos(const Element& e) { return by_math(e, math::cos, "cos"); }
+Expr lower_tan(const Element& e) { return by_math(e, math::tan, "tan"); }
+Expr lower_asin(const Element& e) { return by_math(e, math::asin, "asin"); }
+Expr lower_acos(const Element& e) { return by_math(e, math::acos, "acos"); }
+Expr lower_atan(const Element& e) { return by_math(e, math::atan, "atan"); }
+Expr lower_cosh(const Element& e) { return by_math(e, math::cosh, "cosh"); }
 Expr lower_tanh(const Element& e) { return by_math(e, math::tanh, "tanh"); }
+Expr lower_asinh(const Element& e) { return by_math(e, math::asinh, "asinh"); }
+Expr lower_acosh(const Element& e) { return by_math(e, math::acosh, "acosh"); }
+Expr lower_atanh(const Element& e) { return by_math(e, math::atanh, "atanh"); }
 Expr lower_sinh(const Element& e) {
   const Expr x = e.operand(0);
   if (x.type().bits() == 64) return call_libm("sinh", {x});
@@ -93,6 +123,7 @@ Expr lower_sinh(const Element& e) {
   return float_of(bits_of(y) | sign);
 }
 Expr lower_erf(const Element& e) { return by_math(e, math::erf, "erf"); }
+Expr lower_erfc(const Element& e) { return by_math(e, math::erfc, "erfc"); }
 Expr lower_logistic(const Element& e) {
   const Expr x = e.operand(0);
   if (x.type().bits() == 32) return math::logistic(x);
@@ -101,9 +132,14 @@ Expr lower_logistic(const Element& e) {
 }
 Expr lower_is_finite(const Element& e) {
   const Expr x = e.operand(0);
-  if (!x.type().is_float()) return Halide::Internal::const_true();
   const Expr difference = exact_sub(x, x);  // NaN for NaN and infinities
   return equal(difference, difference);
+}
+Expr lower_is_nan(const Element& e) { return not_a_number(e.operand(0)); }
+Expr lower_is_inf(const Element& e) {
+  const Expr x = e.operand(0);
+  return equal(without_sign(x),
+               Halide::Internal::make_const(x.type(), std::numeric_limits<double>::infinity()));
 }
 Expr lower_not_(const Element& e) {
   const Expr x = e.operand(0);
@@ -136,6 +172,24 @@ Expr lower_and_(const Element& e) {
 Expr lower_or_(const Element& e) {
   const Expr a = e.operand(0), b = e.operand(1);
   return a.type().is_bool() ? a || b : a | b;
+}
+Expr lower_xor_(const Element& e) {
+  const Expr a = e.operand(0), b = e.operand(1);
+  return a.type().is_bool() ? (a && !b) || (!a && b) : a ^ b;
+}
+Expr lower_shl(const Element& e) {
+  const Shift s(e.operand(0), e.operand(1));
+  return select(s.valid, Halide::reinterpret(s.x.type(), s.bits << s.places), zero_of(s.x));
+}
+Expr lower_shr(const Element& e) {
+  const Shift s(e.operand(0), e.operand(1));
+  if (!s.x.type().is_int()) return select(s.valid, s.x >> s.places, zero_of(s.x));
+  const Expr last = Halide::Internal::make_const(s.bits.type(), s.x.type().bits() - 1);
+  return s.x >> select(s.valid, s.places, last);
+}
+Expr lower_atan2(const Element& e) {
+  const Expr y = e.operand(0), x = e.operand(1);
+  return y.type().bits() == 64 ? call_libm("atan2", {y, x}) : math::atan2(y, x);
 }
 
 }  // namespace heddle::halide

@@ -1,0 +1,46 @@
+// What the elementary functions are built of. Polynomials whose origin is not said are minimax fits
+// of the relative error (least squares on Chebyshev points, reweighted by the error until it is
+// level), rounded to f32 one coefficient at a time from the top with the rest fitted again.
+#ifndef HEDDLE_BACKENDS_HALIDE_MATH_PARTS_H_
+#define HEDDLE_BACKENDS_HALIDE_MATH_PARTS_H_
+
+#include <vector>
+
+#include "heddle/backends/halide/exact.h"
+
+namespace heddle::halide::math {
+
+/// max and min with a constant that keep a NaN in x (the operand order matters on x86). f32 or f64.
+Expr at_least(double low, const Expr& x);
+Expr at_most(double high, const Expr& x);
+Expr u32(std::uint32_t v);
+/// f32: the sign bit of x on a magnitude.
+Expr with_sign_of(const Expr& magnitude, const Expr& x);
+
+/// Highest power first: of an f32 by Estrin's scheme, of an f64 by Horner's.
+Expr poly(const Expr& x, const std::vector<float>& c);
+Expr poly_wide(const Expr& x, const std::vector<double>& c);
+
+/// f32: z -> n (the integer nearest to z / ln2, as float), the bits n + offset (low 9 bits), and
+/// r = z - n ln2.
+struct Reduced {
+  Expr n, b, r;
+};
+Reduced reduce_ln2(const Expr& z, int offset, bool one_constant = false);
+/// 2^n y as two factors, so that overflow and subnormal results come out right: `scaled` gives y
+/// times its argument, a power of two; b = n + 254, each half has its bias of 127.
+template <class F>
+Expr in_two_factors(const Expr& b, F scaled) {
+  const Expr half = b >> 1;
+  return exact_mul(scaled(float_of(half << 23)), float_of((b - half) << 23));
+}
+/// e^r times the power of two s.
+Expr scaled_exp(const Expr& r, const Expr& s);
+
+/// In f64, to about 1e-15: log2 of a normal finite x > 0; 2^z for z in [-1000, 1000].
+Expr log2_wide(const Expr& x);
+Expr exp2_wide(const Expr& z);
+
+}  // namespace heddle::halide::math
+
+#endif  // HEDDLE_BACKENDS_HALIDE_MATH_PARTS_H_
