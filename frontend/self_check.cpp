@@ -13,15 +13,35 @@ namespace {
 constexpr double kRelative = 1e-4, kAbsolute = 1e-5;  // of an output's largest element
 constexpr double kGradient = 1e-3;                    // of the product's terms
 
+bool is_narrow(DType d) { return d == DType::f16 || d == DType::bf16; }
+// How much larger the tolerances are where 16-bit floats round every operation.
+double slack(DType d) { return d == DType::bf16 ? 400 : d == DType::f16 ? 50 : 1; }
+
+// 16-bit floats are stored: the stream of numbers has more digits than they.
 CheckInput make_input(const Type& type, std::uint64_t seed) {
-  const bool floating = is_floating(type.dtype);
-  return {.kind = CheckInput::Kind::uniform,
-          .dtype = type.dtype,
-          .count = static_cast<std::uint64_t>(element_count(type)),
-          .low = floating ? -1.0 : 0.0,
-          .high = floating ? 1.0 : 2.0,
-          .seed = seed,
-          .data = {}};
+  const bool floating = is_floating(type.dtype), narrow = is_narrow(type.dtype);
+  CheckInput in{.kind = CheckInput::Kind::uniform,
+                .dtype = narrow ? DType::f32 : type.dtype,
+                .count = static_cast<std::uint64_t>(element_count(type)),
+                .low = floating ? -1.0 : 0.0,
+                .high = floating ? 1.0 : 2.0,
+                .seed = seed,
+                .data = {}};
+  if (!narrow) return in;
+  const Literal wide = literal_from_bytes({DType::f32, type.dims}, check_values(in));
+  in.kind = CheckInput::Kind::stored;
+  in.dtype = type.dtype;
+  in.data = *convert(wide, type.dtype).bytes;
+  return in;
+}
+
+// u64: its bits.
+std::int64_t whole_element(const Literal& literal, std::uint64_t i) {
+  return dispatch_dtype(literal.type.dtype, [&](auto t) -> std::int64_t {
+    using T = typename decltype(t)::type;
+    if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(view<T>(literal)[i]);
+    throw InternalError({.message = "a whole number of a floating dtype"});
+  });
 }
 
 CheckOutput make_output(const Type& type, const Literal& expected) {
@@ -29,16 +49,15 @@ CheckOutput make_output(const Type& type, const Literal& expected) {
   out.stride = sample_stride(out.count);
   double largest = 0;
   for (std::uint64_t i = 0; i < out.count; i += out.stride) {
-    const double value = element_as_double(expected, static_cast<std::int64_t>(i));
-    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
-    if (is_floating(type.dtype)) {
-      out.values.push_back(value);
-    } else {
-      out.integers.push_back(static_cast<std::int64_t>(value));
+    if (!is_floating(type.dtype)) {
+      out.integers.push_back(whole_element(expected, i));
+      continue;
     }
+    out.values.push_back(element_as_double(expected, static_cast<std::int64_t>(i)));
+    if (std::isfinite(out.values.back())) largest = std::max(largest, std::fabs(out.values.back()));
   }
-  out.relative = kRelative;
-  out.absolute = kAbsolute * largest;
+  out.relative = kRelative * slack(type.dtype);
+  out.absolute = kAbsolute * slack(type.dtype) * largest;
   return out;
 }
 
@@ -101,7 +120,9 @@ void add_gradient(CheckCase& c, const Program& wide, const Function& g,
     arguments.push_back(direction(type, gradients.parts[i].seed));
   }
   const Literal product = interpret(forward, forward.entry().name, arguments).back();
-  c.gradients.push_back({gradients.parts, element_as_double(product, 0), kGradient});
+  double loosest = 1;
+  for (const Type& type : g.types) loosest = std::max(loosest, slack(type.dtype));
+  c.gradients.push_back({gradients.parts, element_as_double(product, 0), kGradient * loosest});
 }
 
 CheckCase make_case(const Program& wide, const Function& f) {

@@ -152,6 +152,17 @@ std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step
   return std::min(units, (grain + step - 1) / step * step);
 }
 
+int lanes_of(DType dtype, const Target& target) {
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
+  return 4 * target.vector_floats() / (narrow ? 4 : static_cast<int>(size_of(dtype)));
+}
+
+int lanes_of(const Function& body, const Target& target) {
+  int lanes = 4 * target.vector_floats();
+  for (const Type& t : body.types) lanes = std::min(lanes, lanes_of(t.dtype, target));
+  return lanes;
+}
+
 std::optional<std::size_t> row_axes(const Function& body) {
   std::optional<std::size_t> rows;
   std::vector<const Node*> sums;

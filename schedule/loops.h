@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/graph/program.h"
+#include "heddle/schedule/target.h"
 
 namespace heddle {
 
@@ -46,6 +47,11 @@ double estimated_ns(const Function& body);
 /// Cuts `units` of equal work into tasks of at least 50 us: units per task; `units` (one task) for
 /// small work. The result is a multiple of `step` unless it is `units`.
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1);
+
+/// Elements in one register while they are computed (16-bit floats as f32); of a body, those of its
+/// widest values.
+int lanes_of(DType dtype, const Target& target);
+int lanes_of(const Function& body, const Target& target);
 
 /// Rows: leading axes [0, kept) of every reduction are the row, its other axes are reduced; outputs
 /// and wide values have the row's axes first. The number of row axes, or nothing when the body is

@@ -7,41 +7,19 @@
 
 namespace heddle::halide {
 
-Halide::Type expression_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return Halide::Bool();
-    case DType::i8:
-    case DType::i16:
-    case DType::i32:
-    case DType::i64:
-      return Halide::Int(static_cast<int>(8 * size_of(dtype)));
-    case DType::u8:
-    case DType::u16:
-    case DType::u32:
-    case DType::u64:
-      return Halide::UInt(static_cast<int>(8 * size_of(dtype)));
-    case DType::f32:
-      return Halide::Float(32);
-    case DType::f64:
-      return Halide::Float(64);
-    case DType::f16:
-    case DType::bf16:
-      break;
-  }
-  throw CompileError({.message = "this element type is not compiled on the CPU yet",
-                      .field = "dtype",
-                      .found = std::string(name_of(dtype)),
-                      .needed = "bool, an integer, f32 or f64"});
+namespace {
+
+// What only chooses, flips a sign or gives a whole number stays in the dtype; convert and bitcast
+// have rounded themselves.
+bool leaves_dtype(const Operation& op) {
+  static constexpr const Operation* kStay[] = {
+      &op_neg,   &op_abs,  &op_sign,  &op_max,        &op_min,     &op_select, &op_clamp,
+      &op_floor, &op_ceil, &op_trunc, &op_round_even, &op_convert, &op_bitcast};
+  return op.strict.pattern == Pattern::elementwise &&
+         std::find(std::begin(kStay), std::end(kStay), &op) == std::end(kStay);
 }
 
-Halide::Type storage_type(DType dtype) {
-  return dtype == DType::boolean ? Halide::UInt(8) : expression_type(dtype);
-}
-Expr to_storage(const Expr& e) { return e.type().is_bool() ? Halide::cast<std::uint8_t>(e) : e; }
-Expr from_storage(const Expr& e, DType dtype) {
-  return dtype == DType::boolean ? e != Halide::cast<std::uint8_t>(0) : e;
-}
+}  // namespace
 
 std::vector<Expr> reversed(Index index) {
   std::reverse(index.begin(), index.end());
@@ -86,6 +64,7 @@ Expr Elements::at(ValueId v, const Index& index) {
   const Node* node = maker(v);
   internal_check(node != nullptr, "an input of a kernel that is no port");
   Expr e = lowering_of(*node->op)({*this, *node, index});
+  if (leaves_dtype(*node->op)) e = rounded(e, type(v).dtype);
   memo_[v.index].emplace_back(index, e);
   return e;
 }

@@ -3,13 +3,12 @@
 #ifndef HEDDLE_BACKENDS_HALIDE_ELEMENTS_H_
 #define HEDDLE_BACKENDS_HALIDE_ELEMENTS_H_
 
-#include <Halide.h>
-
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "heddle/backends/halide/conversion.h"
 #include "heddle/backends/halide/extent.h"
 #include "heddle/graph/program.h"
 
@@ -17,13 +16,6 @@ namespace heddle::halide {
 
 /// One expression (i32) per logical axis, outermost first. Halide's argument order is the reverse.
 using Index = std::vector<Expr>;
-
-/// Inside expressions a boolean is Halide's Bool; in memory it is a byte, 0 or 1. CompileError for
-/// an element type that is not compiled yet.
-Halide::Type expression_type(DType dtype);
-Halide::Type storage_type(DType dtype);
-Expr to_storage(const Expr& e);
-Expr from_storage(const Expr& e, DType dtype);
 
 std::vector<Expr> reversed(Index index);
 Expr constant(std::int64_t value);
@@ -45,7 +37,7 @@ class Elements {
   /// The node that makes `v`; null for an input.
   const Node* maker(ValueId v) const;
 
-  /// The element of `v` at `index`, which must lie inside.
+  /// The element of `v` at `index`, which must lie inside: of expression_type, and rounded.
   Expr at(ValueId v, const Index& index);
   /// From here on `v` is read through `reader`: it is a port, or stored in a Func.
   void stage(ValueId v, Reader reader);

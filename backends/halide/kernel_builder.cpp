@@ -10,12 +10,15 @@
 namespace heddle::halide {
 
 KernelBuilder::KernelBuilder(const Kernel& k)
-    : kernel(k), vector(k.target.vector_floats()), elements(k.body) {
+    : kernel(k),
+      vector(k.target.vector_floats()),
+      lanes(heddle::lanes_of(k.body, k.target)),
+      elements(k.body) {
   for (std::size_t i = 0; i < k.body.inputs.size(); ++i) make_input(i);
 }
 
 int KernelBuilder::lanes_of(ValueId v) const {
-  return std::max(1, vector * 4 / static_cast<int>(size_of(elements.type(v).dtype)));
+  return heddle::lanes_of(elements.type(v).dtype, kernel.target);
 }
 
 void KernelBuilder::make_input(std::size_t port) {
@@ -70,7 +73,8 @@ void KernelBuilder::make_outputs() {
     group.f = Func("y" + std::to_string(g));
     std::vector<Expr> values;
     for (std::size_t o : group.ports) {
-      values.push_back(to_storage(elements.at(kernel.body.outputs[o].value, as_index(group.args))));
+      const ValueId v = kernel.body.outputs[o].value;
+      values.push_back(to_storage(elements.at(v, as_index(group.args)), elements.type(v).dtype));
     }
     define(group.f, reversed(as_index(group.args)), values);
     auto buffers = group.f.output_buffers();
@@ -85,7 +89,7 @@ namespace {
 // A short last axis is written out, and the vectors lie across the axis before it.
 bool has_short_last_axis(const Extents& extents, int vector) {
   const std::size_t n = extents.size();
-  return n > 1 && extents[n - 1].below(vector) && !extents[n - 2].below(vector);
+  return n > 1 && extents[n - 1].below(std::min(vector, 16)) && !extents[n - 2].below(vector);
 }
 
 // All outer axes of a group as one loop, and its length.
@@ -188,7 +192,7 @@ void KernelBuilder::make_stage_once(const Stage& stage) {
   if (n.op == &op_dot_general) {
     const DotShape s = dot_shape(kernel.body, n);
     if (s.m() >= 4 && s.n() >= vector && s.m() * s.n() * s.k() >= 32768) {
-      const Contract tiles{.mr = 4, .nr = 2 * vector, .lhs = Pack::whole, .rhs = Pack::whole};
+      const Contract tiles{.mr = 4, .nr = 2 * lanes_of(v), .lhs = Pack::whole, .rhs = Pack::whole};
       return stage_contraction(*this, v, tiles);
     }
   }

@@ -26,6 +26,7 @@ class KernelBuilder {
 
   const Kernel& kernel;
   const int vector;  ///< f32 lanes
+  const int lanes;   ///< of the widest values in the body: what loops over outputs take
   Elements elements;
   std::vector<Halide::ImageParam> inputs;
   std::vector<OutputGroup> outputs;

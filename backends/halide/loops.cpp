@@ -78,7 +78,8 @@ JointLoop::JointLoop(Elements& elements, const Values& values, std::size_t base)
   const Extents& kept = reductions_[0].kept();
   base_.assign(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(base));
   reduced_ = reductions_[0].reduced();
-  bytes_ = reductions_[0].initial()[0].type().bytes();
+  bytes_ = 1;
+  for (const Expr& e : initial()) bytes_ = std::max(bytes_, e.type().bytes());
 }
 
 template <class F>
@@ -158,7 +159,7 @@ LaneFold::LaneFold(const JointLoop& loop, std::string name, std::vector<Var> out
       name_(std::move(name)),
       outer_(std::move(outer)),
       lanes_(lanes),
-      vector_(std::max(1, vector * 4 / loop.element_bytes())),
+      vector_(std::min(lanes, std::max(1, vector * 4 / loop.element_bytes()))),
       part_("part" + name_),
       mid_("mid" + name_),
       all_("all" + name_),

@@ -36,8 +36,8 @@ class JointLoop {
   State initial() const;
   State step(const State& state, const Index& kept, const Index& r) const;
   State combine(const State& a, const State& b) const;
-  std::string name() const { return name_; }  ///< for Funcs: the first value's number
-  int element_bytes() const { return bytes_; }
+  std::string name() const { return name_; }    ///< for Funcs: the first value's number
+  int element_bytes() const { return bytes_; }  ///< of the widest expression in the state
 
   /// From here on the values are read from `f`, whose arguments `arguments` makes of the common
   /// index.

@@ -86,7 +86,9 @@ State Reduction::step(const State& state, const Index& kept, const Index& r) con
   }
   const ValueId x = node_->operands[0];
   const Node* maker = elements_->maker(x);
-  if (is_sum(*node_) && maker != nullptr && maker->op == &op_mul && !elements_->staged(x)) {
+  const bool product = maker != nullptr && maker->op == &op_mul && !elements_->staged(x) &&
+                       !is_narrow(elements_->type(x).dtype);  // whose products are rounded
+  if (is_sum(*node_) && product) {
     const Index i = operand_index(kept, r);
     return {multiply_add(state[0], elements_->at(maker->operands[0], i),
                          elements_->at(maker->operands[1], i))};
@@ -115,7 +117,7 @@ State Reduction::combine(const State& a, const State& b) const {
 }
 
 Expr Reduction::result(const State& state) const {
-  return is_argument(*node_) ? state[1] : state[0];
+  return is_argument(*node_) ? state[1] : rounded(state[0], elements_->type(value_).dtype);
 }
 
 Expr written_out(Elements& elements, ValueId value, const Index& kept) {

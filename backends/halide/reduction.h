@@ -23,6 +23,7 @@ class Reduction {
   State step(const State& state, const Index& kept, const Index& r) const;
   /// Two partial states; associative and commutative but for rounding.
   State combine(const State& a, const State& b) const;
+  /// The total in its dtype: narrow floats are added up in f32 and rounded once.
   Expr result(const State& state) const;
 
  private:

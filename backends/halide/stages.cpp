@@ -36,7 +36,7 @@ void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int l
   }
   // Whole pieces as the rows of a matrix; what is left over is summed alone.
   Func pieces("pieces" + name), part("piece_part" + name), mid("piece_mid" + name);
-  const int vector = std::max(1, b.vector * 4 / loop.element_bytes());
+  const int vector = std::min(lanes, std::max(1, b.vector * 4 / loop.element_bytes()));
   Var u("u"), p("p");
   RDom r(0, constant(piece / lanes), "r" + name);
   const Expr at = p * constant(piece) + r * lanes + u;

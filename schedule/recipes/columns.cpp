@@ -29,7 +29,7 @@ Columns choose_columns(const Function& body, const Target& target) {
     ++sums;
   }
   const double ns = estimated_ns(body);
-  Columns c{.strip = strip_for(columns, sums, target.vector_floats())};
+  Columns c{.strip = strip_for(columns, sums, lanes_of(body, target))};
   const std::int64_t strips = (columns + c.strip - 1) / c.strip;
   c.grain = choose_grain(ns, strips);
   // Few strips for the work there is, or sums too long for one running value: cut the rows.

@@ -15,11 +15,12 @@ const Node& node_of(const Function& body, ValueId v) {
 struct TileSize {
   int mr, vectors;
 };
-TileSize choose_tile(std::int64_t m, std::int64_t n, const Target& target) {
-  const int v = target.vector_floats();
-  if (target.vector_registers() == 32) return v == 16 ? TileSize{8, 2} : TileSize{8, 3};
+TileSize choose_tile(std::int64_t m, std::int64_t n, int lanes, const Target& target) {
+  if (target.vector_registers() == 32) {
+    return target.vector_floats() == 16 ? TileSize{8, 2} : TileSize{8, 3};
+  }
   auto padded = [&](int mr, int vectors) {
-    const std::int64_t nr = vectors * v;
+    const std::int64_t nr = vectors * lanes;
     return (m + mr - 1) / mr * mr * ((n + nr - 1) / nr * nr);
   };
   // 4 x 3 vectors needs fewer loads per product, 6 x 2 leaves less of a ragged edge now and then;
@@ -57,10 +58,14 @@ Contract choose_contract(const Function& body, const Target& target) {
   const ValueId dot = *main_contraction(body);
   const Node& node = node_of(body, dot);
   const DotShape s = dot_shape(body, node);
-  const TileSize tile = choose_tile(s.m(), s.n(), target);
-  Contract c{.mr = tile.mr, .nr = tile.vectors * target.vector_floats()};
+  const DType dtype = body.type(dot).dtype;
+  const int lanes = lanes_of(dtype, target);
+  const TileSize tile = choose_tile(s.m(), s.n(), lanes, target);
+  Contract c{.mr = tile.mr, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);
-  const bool prologue = maker[node.operands[0].index] != kNoNode;
+  // 16-bit floats are widened while they are packed.
+  const bool widened = is_floating(dtype) && size_of(dtype) == 2;
+  const bool prologue = widened || maker[node.operands[0].index] != kNoNode;
   // A short inner loop does not pay for packing: its lines stay in the first-level cache.
   constexpr std::int64_t kShortInner = 64;
   const bool in_place =

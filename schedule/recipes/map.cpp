@@ -6,7 +6,7 @@
 namespace heddle {
 
 Map choose_map(const Function& body, const Target& target) {
-  Map map{.vector = target.vector_floats()};
+  Map map{.vector = lanes_of(body, target)};
   std::int64_t elements = 1;
   for (const Output& o : body.outputs) {
     elements = std::max(elements, product(hints(body.type(o.value).dims)));

@@ -6,7 +6,7 @@
 namespace heddle {
 
 Rows choose_rows(const Function& body, const Target& target) {
-  Rows rows{.lanes = 4 * target.vector_floats()};
+  Rows rows{.lanes = 4 * lanes_of(body, target)};
   std::int64_t count = 1, longest = 1;
   for (const Node& node : body.nodes) {
     if (!is_reduction(node)) continue;

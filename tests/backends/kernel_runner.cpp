@@ -42,6 +42,7 @@ static_assert(sizeof(Buffer) == 56);
 
 BufferType buffer_type(DType d) {
   const auto bits = static_cast<std::uint8_t>(8 * size_of(d));
+  if (bits == 16 && is_floating(d)) return {1, bits, 1};  // bits to a kernel
   if (is_floating(d)) return {2, bits, 1};
   return {static_cast<std::uint8_t>(d == DType::boolean || !is_signed(d) ? 1 : 0), bits, 1};
 }

@@ -63,6 +63,15 @@ Function structural() {
   return b.finish();
 }
 
+Function backwards(std::int64_t n) {
+  Builder b("backwards");
+  const ValueId x = b.input("x", f32({n})), y = b.input("y", f32({3, n}));
+  b.output("x", emit::reverse(b, x, {0}));
+  b.output("y", emit::reverse(b, y, {0, 1}));
+  b.output("sum", emit::reduce_sum(b, emit::reverse(b, y, {1}), {1}));
+  return b.finish();
+}
+
 // A body no recipe fits: reductions over middle axes, their results used again at full size.
 Function tangled() {
   Builder b("tangled");
@@ -87,6 +96,9 @@ std::vector<KernelCase> map_cases() {
     cases.push_back({"broadcasts" + sizes({r, c}), broadcasts(r, c), RecipeKind::map});
   }
   cases.push_back({"structural", structural(), RecipeKind::map});
+  for (std::int64_t n : {5, 13, 40, 77, 256}) {
+    cases.push_back({"backwards " + std::to_string(n), backwards(n), RecipeKind::map});
+  }
   cases.push_back({"over zero", over_zero(0.0), RecipeKind::map});
   cases.push_back({"over minus zero", over_zero(-0.0), RecipeKind::map});
   for (RecipeKind kind : {RecipeKind::map, RecipeKind::rows, RecipeKind::columns}) {

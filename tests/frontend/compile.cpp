@@ -42,6 +42,62 @@ TEST(Compile, arguments_are_never_changed) {
   EXPECT_EQ(to_doubles(results[1]), (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
 }
 
+// Programs of every dtype, from the call to the compiled result.
+TEST(Compile, every_dtype_runs) {
+  for (DType t : kAllDTypes) {
+    if (t == DType::boolean) continue;
+    const Program p = trace(
+        [](const Tensor& x, const Tensor& y) {
+          const Tensor z = x * y + reduce_max(x, {1}, true);
+          return std::vector<Tensor>{z, sum(z, {0}), matmul(x, transpose(y)),
+                                     where(x < y, x, convert(y < 2, x.type().dtype)), argmax(x, 1)};
+        },
+        {Type{t, {3, 5}}, Type{t, {3, 5}}}, {.name = "f"});
+    std::vector<Literal> arguments;
+    for (std::uint64_t seed : {1, 2}) {
+      arguments.push_back(convert(uniform(f64({3, 5}), is_signed(t) ? 9 : 3, seed, "x"), t));
+    }
+    const std::vector<Literal> found = compile(p)->run("f", arguments),
+                               expected = interpret(p, "f", arguments);
+    const double tolerance = t == DType::bf16 ? 8e-3 : t == DType::f16 ? 1e-3 : 1e-6;
+    for (std::size_t o = 0; o < found.size(); ++o) {
+      const std::vector<double> f = to_doubles(found[o]), e = to_doubles(expected[o]);
+      for (std::size_t i = 0; i < e.size(); ++i) {
+        const double allowed = is_floating(t) ? tolerance * (1 + std::fabs(e[i])) : 0;
+        EXPECT_NEAR(f[i], e[i], allowed) << name_of(t) << " output " << o;
+      }
+    }
+  }
+}
+
+TEST(Compile, whole_numbers_beyond_double_stay_exact) {  // F5
+  const Program p = trace(
+      [](const Tensor& x) {
+        const Tensor big = constant(make_literal<std::int64_t>({}, {9007199254740993}));
+        return std::vector<Tensor>{big + x, rem(x, big), shift_right(big, x)};
+      },
+      {Type{DType::i64, {2}}}, {.name = "f"});
+  const std::vector<Literal> r =
+      compile(p)->run("f", std::vector{make_literal<std::int64_t>({2}, {0, 9007199254740994})});
+  EXPECT_EQ(view<std::int64_t>(r[0])[0], 9007199254740993);
+  EXPECT_EQ(view<std::int64_t>(r[1])[1], 1);
+  EXPECT_EQ(view<std::int64_t>(r[2])[0], 9007199254740993);
+  EXPECT_EQ(view<std::int64_t>(r[2])[1], 0);
+}
+
+TEST(Compile, edges_of_programs_in_a_narrow_dtype) {  // F15
+  const Program p = trace(
+      [](const Tensor& x, const Tensor& y) {
+        const Tensor both = concatenate({x, y}, 0), unused = exp(x);
+        (void)unused;
+        return std::vector<Tensor>{x, both, both, x + slice(both, {2}, {4})};
+      },
+      {Type{DType::f16, {2}}, Type{DType::f16, {2}}}, {.name = "f"});
+  const std::vector<Literal> in{convert(make_literal<float>({2}, {1, -0.f}), DType::f16),
+                                convert(make_literal<float>({2}, {65504, 2}), DType::f16)};
+  EXPECT_EQ(compile(p)->run("f", in), interpret(p, "f", in));
+}
+
 struct Digits {
   Params params;
   static Tensor loss(const Params& p, const Tensor& x, const Tensor& y) {

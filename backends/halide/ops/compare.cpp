@@ -1,4 +1,4 @@
-// compare, select, clamp, convert.
+// compare, select, clamp, convert, bitcast.
 #include "heddle/backends/halide/elements.h"
 #include "heddle/backends/halide/exact.h"
 #include "heddle/graph/op_attributes.h"
@@ -9,19 +9,6 @@ namespace {
 // A scalar operand stands for every element.
 Expr same_or_scalar(const Element& e, std::size_t k) {
   return e.operand_type(k).rank() == 0 ? e.operand(k, {}) : e.operand(k);
-}
-
-Expr number(Halide::Type type, double value) { return Halide::Internal::make_const(type, value); }
-
-// Truncates, saturates, NaN gives 0.
-Expr float_to_integer(const Expr& x, Halide::Type to) {
-  const int bits = to.bits() - (to.is_int() ? 1 : 0);
-  const double high = std::ldexp(1.0, bits), low = to.is_int() ? -high : 0.0;
-  const Expr below = !less(number(x.type(), low), x), above = !less(x, number(x.type(), high));
-  const Expr inside = !(below || above) && !not_a_number(x);
-  const Expr cast = Halide::cast(to, select(inside, x, number(x.type(), 0)));
-  return select(not_a_number(x), Halide::Internal::make_zero(to),
-                select(below, to.min(), select(above, to.max(), cast)));
 }
 
 }  // namespace
@@ -53,13 +40,11 @@ Expr lower_clamp(const Element& e) {
 }
 
 Expr lower_convert(const Element& e) {
-  const Expr x = e.operand(0);
-  const DType dtype = e.node.attributes.as<ConvertAttributes>().to;
-  const Halide::Type to = expression_type(dtype);
-  if (x.type() == to) return x;
-  if (to.is_bool()) return !equal(x, Halide::Internal::make_zero(x.type()));
-  if (x.type().is_float() && !to.is_float()) return float_to_integer(x, to);
-  return Halide::cast(to, x);
+  return converted(e.operand(0), e.operand_type(0).dtype, e.type().dtype);
+}
+
+Expr lower_bitcast(const Element& e) {
+  return recast(e.operand(0), e.operand_type(0).dtype, e.type().dtype);
 }
 
 }  // namespace heddle::halide

@@ -16,7 +16,7 @@ Expr literal_element(const Literal& literal, std::size_t i) {
     const T value = view<T>(literal)[i];
     const Halide::Type type = expression_type(literal.type.dtype);
     if constexpr (is_small_float<T>) {
-      return Expr();  // refused by expression_type
+      return Expr(static_cast<float>(value));
     } else if constexpr (std::is_same_v<T, float>) {
       return Expr(value);
     } else if constexpr (std::is_same_v<T, std::uint64_t>) {
@@ -48,7 +48,7 @@ Expr lower_constant(const Element& e) {
 
 Expr lower_iota(const Element& e) {
   const auto a = e.node.attributes.as<IotaAttributes>();
-  return Halide::cast(expression_type(a.dtype), e.index[axis_of(a.axis)]);
+  return converted(e.index[axis_of(a.axis)], DType::i32, a.dtype);
 }
 
 Expr lower_broadcast_in_dim(const Element& e) {
@@ -98,10 +98,15 @@ Expr lower_slice(const Element& e) {
   return e.operand(0, i);
 }
 
+// Halide 21 stops at a guarded vector load that runs backwards, so where a vector may be ragged the
+// index hides its direction: ~(i - n) is n - 1 - i.
 Expr lower_reverse(const Element& e) {
+  constexpr std::int64_t kLongestVector = 128;
   Index i = e.index;
-  for (std::int64_t a : e.node.attributes.as<AxesAttributes>().axes) {
-    i[axis_of(a)] = constant(e.extents()[axis_of(a)] - 1) - i[axis_of(a)];
+  for (std::int64_t axis : e.node.attributes.as<AxesAttributes>().axes) {
+    const std::size_t a = axis_of(axis);
+    const Extent n = e.extents()[a];
+    i[a] = n.divisible_by(kLongestVector) ? constant(n - 1) - i[a] : ~(i[a] - constant(n));
   }
   return e.operand(0, i);
 }

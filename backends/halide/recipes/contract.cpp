@@ -19,6 +19,7 @@ class Tiles {
       : b_(b),
         c_(c),
         node_(b.node(dot)),
+        dtype_(b.elements.type(dot).dtype),
         s_(dot_shape(b.kernel.body, node_)),
         batch_(b.elements.extents(s_.batch)),
         rows_(b.elements.extents(s_.rows)),
@@ -34,7 +35,7 @@ class Tiles {
 
   /// Element of the product; batch indices flattened.
   Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
-    return prod_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch);
+    return rounded(prod_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch), dtype_);
   }
 
   /// `out` is a Func over (column, row, batch ...).
@@ -163,6 +164,7 @@ class Tiles {
   KernelBuilder& b_;
   const Contract c_;
   const Node& node_;
+  DType dtype_;
   DotShape s_;
   Extents batch_, rows_, columns_, inner_;
   int vector_;

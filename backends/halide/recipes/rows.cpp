@@ -125,7 +125,7 @@ void apply(KernelBuilder& b, const Rows& rows) {
   for (OutputGroup& group : b.outputs) {
     const Var own = schedule_rows(group, axes, product(extents), rows.grain);
     if (group.extents.size() > axes) {
-      vectorize(group.f, group.args.back(), group.extents.back(), b.vector, 2);
+      vectorize(group.f, group.args.back(), group.extents.back(), b.lanes, 2);
     }
     if (row) group.f.compute_with(b.outputs[0].f, *row);
     if (!row) row = own;

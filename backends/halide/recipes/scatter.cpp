@@ -38,7 +38,10 @@ void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter) {
   const bool vectors = axis + 1 < args.size() && !extents.back().below(lanes);
   if (vectors) f.update().vectorize(args.back(), lanes, tail(extents.back(), lanes));
   if (!extents.back().below(lanes)) f.vectorize(args.back(), lanes, tail(extents.back(), lanes));
-  b.elements.stage(v, [f](const Index& i) { return Expr(f(reversed(i))); });
+  // The sum of a narrow float is rounded when it is read.
+  b.elements.stage(v, [f, dtype = b.elements.type(v).dtype](const Index& i) {
+    return rounded(f(reversed(i)), dtype);
+  });
 }
 
 void apply(KernelBuilder& b, const Scatter& scatter) {
