@@ -54,6 +54,20 @@ def gemm(n, ta=False, tb=False):
 
 square = torch.rand(1024, 1024)
 a16, x16, b16 = torch.rand(16), torch.rand(16), torch.rand(16)
+marked16 = torch.rand(16, requires_grad=True)
+other = torch.rand(1024, 1024)
+
+
+def backward16():
+    (marked16 * x16).backward(b16)
+    marked16.grad = None
+
+
+def chain():
+    with torch.no_grad():
+        torch.relu(torch.tanh((square + other) * square) - other)
+
+
 works = {
     "train/mlp_784_512_256_10": lambda: train_step([784, 512, 256, 10], lambda p: torch.optim.SGD(p, 1e-3, momentum=0.9)),
     "train/digits": lambda: train_step([64, 128, 64, 10], lambda p: torch.optim.Adam(p, 2e-3)),
@@ -65,12 +79,16 @@ works = {
     "sum/first_axis": lambda: (lambda: square.sum(0)),
     "sum/last_axis": lambda: (lambda: square.sum(1)),
     "call/16_floats": lambda: (lambda: a16 * x16 + b16),
+    "eager/call_16_floats": lambda: (lambda: a16 + x16),
+    "eager/call_16_floats_recorded": lambda: (lambda: marked16 * x16),
+    "eager/backward_16_floats": lambda: backward16,
+    "eager/chain_1024x1024": lambda: chain,
 }
 for name, make in works.items():
     if len(sys.argv) > 2 and not any(name.startswith(w) for w in sys.argv[2:]):
         continue
-    suffix = "" if name.startswith("call") else f"/threads:{threads}"
-    if name.startswith("call"):
+    suffix = "" if "16_floats" in name else f"/threads:{threads}"
+    if name in ("call/16_floats", "eager/call_16_floats"):
         with torch.no_grad():
             print(json.dumps({"name": name + suffix + "/pytorch", "us": best(make())}), flush=True)
     else:
