@@ -37,8 +37,7 @@ struct Start {
 };
 
 Start start_of(const Tensor& tensor, const BackwardOptions& options, Location where) {
-  auto fail = [&](const std::string& message, const std::string& found,
-                  const std::string& needed) {
+  auto fail = [&](const std::string& message, const std::string& found, const std::string& needed) {
     throw ValueError(
         {.message = "backward: " + message, .found = found, .needed = needed, .where = where});
   };

@@ -44,9 +44,10 @@ class LoadedKernels {
   void load_missing(const std::vector<Kernel>& kernels) {
     const Cache cache = Cache::open();
     const std::vector<KernelObject> objects = compile_kernels(kernels, cache);
-    libraries_.push_back(SharedObject::from_bytes(linked(objects, cache)));
     for (std::size_t i = 0; i < kernels.size(); ++i) {
+      // One library per kernel: whoever needs the kernel finds it linked, whatever else they need.
       const KernelObject& o = objects[i];
+      libraries_.push_back(SharedObject::from_bytes(linked({o}, cache)));
       void* entry = libraries_.back().find(o.symbol);
       internal_check(entry != nullptr, "a linked kernel without its symbol");
       loaded_.insert_or_assign(to_text(kernels[i]),
@@ -149,7 +150,23 @@ class Interpreted final : public Runnable {
   Program program_;
 };
 
+std::vector<Kernel> kernels_of(const Function& function) {
+  return generalize(lower(Program({function}), Target::host()).plan).kernels;
+}
+
 }  // namespace
+
+std::size_t warm_cache(std::span<const Function> functions, const WorkerOptions& options) {
+  std::map<std::string, Kernel> kernels;
+  for (const Function& f : functions) {
+    for (Kernel& k : kernels_of(f)) kernels.emplace(to_text(k), std::move(k));
+  }
+  std::vector<Kernel> all;
+  for (auto& [text, kernel] : kernels) all.push_back(std::move(kernel));
+  const Cache cache = Cache::open();
+  for (const KernelObject& o : compile_kernels(all, cache, options)) linked({o}, cache);
+  return all.size();
+}
 
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier) {
   if (&carrier == &reference_carrier()) return std::make_unique<Interpreted>(function);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "heddle/backends/eager/storage.h"
+#include "heddle/backends/worker.h"
 #include "heddle/graph/program.h"
 
 namespace heddle {
@@ -23,6 +24,10 @@ class Runnable {
 /// cpu: lowered, its kernels in their generic form, compiled once per process and kept on disk.
 /// reference: interpreted. Errors as `compile`.
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier);
+
+/// Compiles and links, side by side, what the functions' first runs on `cpu` will look for in the
+/// cache. Returns the number of distinct kernels.
+std::size_t warm_cache(std::span<const Function> functions, const WorkerOptions& options);
 
 }  // namespace heddle
 

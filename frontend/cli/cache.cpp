@@ -2,8 +2,10 @@
 
 #include <cstdio>
 
+#include "heddle/backends/eager/runnable.h"
 #include "heddle/frontend/cli/commands.h"
 #include "heddle/frontend/cli/print.h"
+#include "heddle/frontend/common_calls.h"
 #include "heddle/graph/error.h"
 #include "nlohmann/json.hpp"
 
@@ -34,6 +36,14 @@ int list(const std::vector<Cache::Entry>& entries, const std::string& folder, bo
   return intact ? 0 : 1;
 }
 
+int warm(bool json) {
+  const std::vector<Function> calls = common_calls();
+  const std::size_t kernels = warm_cache(calls, {.progress = progress_bar()});
+  std::printf(json ? "{\"calls\": %zu, \"kernels\": %zu}\n" : "%zu calls, %zu kernels ready\n",
+              calls.size(), kernels);
+  return 0;
+}
+
 }  // namespace
 
 int cache_command(const CacheCommand& options) {
@@ -42,6 +52,7 @@ int cache_command(const CacheCommand& options) {
   if (options.action == "ls") return list(cache.list(), cache.folder(), options.json);
   if (options.action == "verify")
     return list(cache.verify(/*repair=*/false), cache.folder(), options.json);
+  if (options.action == "warm") return warm(options.json);
   std::uint64_t removed = 0;
   if (options.action == "gc") {
     removed = cache.trim(Cache::size_limit());
@@ -51,7 +62,7 @@ int cache_command(const CacheCommand& options) {
   } else {
     throw ValueError({.message = "cache: unknown action",
                       .found = "'" + options.action + "'",
-                      .needed = "ls, verify, gc or clear"});
+                      .needed = "ls, verify, warm, gc or clear"});
   }
   std::printf(options.json ? "{\"removed_bytes\": %llu}\n" : "removed %llu bytes\n",
               static_cast<unsigned long long>(removed));

@@ -41,7 +41,7 @@ struct VerifyCommand : Common {
 };
 struct InspectCommand : Common {};
 struct CacheCommand {
-  std::string action;  ///< ls, verify, gc, clear
+  std::string action;  ///< ls, verify, warm, gc, clear
   bool json = false;
 };
 struct OpsCommand {

@@ -85,7 +85,9 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   add_common(c, all.inspect);
 
   c = add_command(app, chosen, "cache", "the cache of compiled kernels", all.cache, cache_command);
-  c->add_option("action", all.cache.action, "ls, verify, gc or clear")->required();
+  c->add_option("action", all.cache.action,
+                "ls, verify, gc, clear, or warm: compile what concrete calls need first")
+      ->required();
   c->add_flag("--json", all.cache.json, "machine-readable output");
 
   c = add_command(app, chosen, "ops", "the operations", all.ops, ops_command);
