@@ -37,26 +37,36 @@ Values reverse(Builder& build, const Linearized& l, const Values& inputs, Seed s
 
 Program clean(Function f) { return dead_code_elimination(Program({std::move(f)})); }
 
-void check_scalar_output(const Function& f) {
-  const Type& type = f.outputs.empty() ? Type{DType::boolean, {}} : f.type(f.outputs[0].value);
-  if (type.dims.empty() && is_floating(type.dtype) && !f.outputs.empty()) return;
+void check_scalar_output(const Function& f, std::size_t loss) {
+  const bool there = loss < f.outputs.size();
+  const Type& type = there ? f.type(f.outputs[loss].value) : Type{DType::boolean, {}};
+  if (there && type.dims.empty() && is_floating(type.dtype)) return;
   throw ValueError({.message = "@" + f.name + ": a gradient is that of a floating scalar",
-                    .field = f.outputs.empty() ? "outputs" : "output '" + f.outputs[0].name + "'",
-                    .found = f.outputs.empty() ? "none" : to_text(type),
-                    .needed = "f32[] or another floating scalar (for others: vjp)"});
+                    .field = there ? "output '" + f.outputs[loss].name + "'" : "outputs",
+                    .found = there ? to_text(type) : std::to_string(f.outputs.size()),
+                    .needed = there ? "f32[] or another floating scalar (for others: vjp)"
+                                    : "output number " + std::to_string(loss)});
 }
 
-// Only the first output's cotangent is not zero: the others have none.
-void keep_first_output(Linearized& l) {
-  l.linear.outputs.resize(l.active[0] ? 1 : 0);
-  for (std::size_t o = 1; o < l.active.size(); ++o) l.active[o] = false;
+// Only the loss's cotangent is not zero: the other outputs have none.
+void keep_output(Linearized& l, std::size_t loss) {
+  std::vector<Output> kept;
+  std::size_t next = 0;
+  for (std::size_t o = 0; o < l.active.size(); ++o) {
+    if (!l.active[o]) continue;
+    if (o == loss) kept.push_back(l.linear.outputs[next]);
+    ++next;
+    l.active[o] = o == loss;
+  }
+  l.linear.outputs = std::move(kept);
 }
 
-Program gradient(const Program& program, Names wrt, bool with_value, const std::string& suffix) {
+Program gradient(const Program& program, std::size_t loss, Names wrt, bool with_value,
+                 const std::string& suffix) {
   const Function& f = program.entry();
-  check_scalar_output(f);
+  check_scalar_output(f, loss);
   Linearized l = linearize(program, wrt);
-  keep_first_output(l);
+  keep_output(l, loss);
   Builder build(f.name + suffix, &program);
   const Values inputs = add_inputs(build, f);
   const Values results = reverse(
@@ -115,11 +125,17 @@ Program vjp(const Program& program, Names wrt) {
   return clean(build.finish());
 }
 
-Program value_and_grad(const Program& program, Names wrt) {
-  return gradient(program, wrt, true, "_value_and_grad");
+Program build_backward_graph(const Program& program, std::size_t loss, Names wrt) {
+  return gradient(program, loss, wrt, true, "_backward");
 }
 
-Program grad(const Program& program, Names wrt) { return gradient(program, wrt, false, "_grad"); }
+Program value_and_grad(const Program& program, Names wrt) {
+  return gradient(program, 0, wrt, true, "_value_and_grad");
+}
+
+Program grad(const Program& program, Names wrt) {
+  return gradient(program, 0, wrt, false, "_grad");
+}
 
 Program hvp(const Program& program, Names wrt) {
   const Program gradient_program = grad(program, wrt);

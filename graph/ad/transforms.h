@@ -41,6 +41,9 @@ Program vjp(const Program& program, Names wrt);
 /// Outputs: the function's, then `d_<input>` per name: the gradient of its first output, which must
 /// be a floating scalar.
 Program value_and_grad(const Program& program, Names wrt);
+/// As value_and_grad for output number `loss`: 002's backward graph. Inputs that the loss does not
+/// depend on get zeros. ValueError names an output that is not there.
+Program build_backward_graph(const Program& program, std::size_t loss, Names wrt);
 /// As value_and_grad, the gradients alone.
 Program grad(const Program& program, Names wrt);
 /// Hessian-vector product of the first output, forward over reverse. Inputs: the function's, then
