@@ -13,6 +13,7 @@
 #include "heddle/schedule/group.h"
 #include "heddle/schedule/lower_empty.h"
 #include "heddle/schedule/make_plan.h"
+#include "heddle/schedule/lower_windows.h"
 
 namespace heddle {
 namespace {
@@ -85,8 +86,8 @@ void check_compiles(const Function& f, const Target& target) {
 }  // namespace
 
 std::vector<std::string> stage_names() {
-  return {"input", "expand", "empty",  "canonicalize", "fold",
-          "cse",   "dce",    "groups", "plan",         "kernels"};
+  return {"input", "expand", "empty",  "windows", "canonicalize", "fold",
+          "cse",   "dce",    "groups", "plan",    "kernels"};
 }
 
 Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
@@ -95,6 +96,7 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   for (const Function& f : p.functions()) check_compiles(f, target);
   p = stages.pass("expand", p, [](const Program& in) { return expand_composites(in); });
   p = stages.pass("empty", p, lower_empty);
+  p = stages.pass("windows", p, lower_windows);
   p = stages.pass("canonicalize", p, canonicalize);
   p = stages.pass("fold", p, constant_folding);
   p = stages.pass("cse", p, common_subexpression_elimination);

@@ -11,17 +11,46 @@ using List = std::initializer_list<TensorArg>;
 // Who can call an operation can run it.
 [[maybe_unused]] const bool executor_installed = (install_executor(&eager_executor()), true);
 
-Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options,
-                Location where) {
+std::vector<Tensor> call_results(const Operation& op, std::span<const TensorArg> arguments,
+                                 Attributes options, Location where) {
   std::vector<Operand> operands;
   for (const TensorArg& a : arguments) operands.push_back(a.operand());
-  return call(op, operands, std::move(options), where)[0];
+  return call(op, operands, std::move(options), where);
+}
+Tensor call_all(const Operation& op, std::span<const TensorArg> arguments, Attributes options,
+                Location where) {
+  return call_results(op, arguments, std::move(options), where)[0];
 }
 
 Attributes axes_option(Axes axes, bool keepdims) {
   return Attributes({{"axes", std::move(axes)}, {"keepdims", keepdims}});
 }
 Attributes axis_option(std::int64_t axis) { return Attributes({{"axis", axis}}); }
+
+Tensor cumulative(const Operation& op, const TensorArg& x, CumulativeAttributes options) {
+  return call_operation(op, {x}, Attributes::of(options));
+}
+Tensor random(const Operation& op, const TensorArg& key, const TensorArg& counter, Dims dims) {
+  return call_operation(op, {key, counter}, Attributes::of(RandomAttributes{std::move(dims)}));
+}
+
+// Empty lists of window options filled in.
+Axes filled(Axes given, std::size_t count, std::int64_t value) {
+  return given.empty() ? Axes(count, value) : std::move(given);
+}
+std::size_t spatial_axes(const TensorArg& x) {
+  const Tensor* t = std::get_if<Tensor>(&x.operand());
+  return t == nullptr || t->type().rank() < 2 ? 0 : t->type().rank() - 2;
+}
+PoolAttributes pool_attributes(Axes window, PoolOptions o) {
+  const std::size_t n = window.size();
+  PoolAttributes a{.window = std::move(window)};
+  a.strides = o.strides.empty() ? a.window : std::move(o.strides);
+  a.low = filled(std::move(o.low), n, 0);
+  a.high = o.high.empty() ? a.low : std::move(o.high);
+  a.ceil = o.ceil;
+  return a;
+}
 
 Tensor compare(std::string direction, const TensorArg& x, const TensorArg& y) {
   return call_operation(op_compare, {x, y}, Attributes({{"direction", std::move(direction)}}));
@@ -155,6 +184,45 @@ Tensor scatter_add(TensorArg x, TensorArg indices, TensorArg updates, std::int64
                         Attributes::of(GatherAttributes{axis, "drop"}));
 }
 
+Tensor take_along_axis(TensorArg x, TensorArg indices, std::int64_t axis) {
+  return call_operation(op_take_along_axis, {x, indices},
+                        Attributes::of(GatherAttributes{axis, "drop"}));
+}
+Tensor dynamic_slice(TensorArg x, TensorArg starts, Axes sizes) {
+  return call_operation(op_dynamic_slice, {x, starts},
+                        Attributes::of(DynamicSliceAttributes{std::move(sizes)}));
+}
+Tensor dynamic_update_slice(TensorArg x, TensorArg starts, TensorArg update) {
+  return call_operation(op_dynamic_update_slice, {x, starts, update});
+}
+
+// ---- order ----
+Tensor sort(TensorArg x, std::int64_t axis, bool descending) {
+  return call_operation(op_sort, {x}, Attributes::of(SortAttributes{axis, descending}));
+}
+Tensor argsort(TensorArg x, std::int64_t axis, bool descending) {
+  return call_operation(op_argsort, {x}, Attributes({{"axis", axis}, {"descending", descending}}));
+}
+TopK top_k(TensorArg x, std::int64_t k) {
+  const std::vector<Tensor> both =
+      call_results(op_top_k, std::span(&x, 1), Attributes::of(TopKAttributes{k}), x.where());
+  return {both[0], both[1]};
+}
+
+// ---- cumulative ----
+Tensor cumsum(TensorArg x, std::int64_t axis, bool reverse, bool exclusive) {
+  return cumulative(op_cumsum, x, {axis, reverse, exclusive});
+}
+Tensor cumprod(TensorArg x, std::int64_t axis, bool reverse, bool exclusive) {
+  return cumulative(op_cumprod, x, {axis, reverse, exclusive});
+}
+Tensor cummax(TensorArg x, std::int64_t axis, bool reverse, bool exclusive) {
+  return cumulative(op_cummax, x, {axis, reverse, exclusive});
+}
+Tensor cummin(TensorArg x, std::int64_t axis, bool reverse, bool exclusive) {
+  return cumulative(op_cummin, x, {axis, reverse, exclusive});
+}
+
 // ---- reductions ----
 Tensor sum(TensorArg x) { return call_operation(op_reduce_sum, {x}); }
 Tensor sum(TensorArg x, Axes axes, bool keepdims) {
@@ -195,6 +263,51 @@ Tensor argmin(TensorArg x, std::int64_t axis) {
 Tensor matmul(TensorArg x, TensorArg y) { return call_operation(op_matmul, {x, y}); }
 Tensor dot_general(TensorArg x, TensorArg y, const DotAttributes& axes) {
   return call_operation(op_dot_general, {x, y}, Attributes::of(axes));
+}
+
+// ---- windows ----
+Tensor conv(TensorArg x, TensorArg w, ConvOptions o) {
+  const std::size_t n = spatial_axes(x);
+  ConvAttributes a;
+  a.strides = filled(std::move(o.strides), n, 1);
+  a.low = filled(std::move(o.low), n, 0);
+  a.high = o.high.empty() ? a.low : std::move(o.high);
+  a.lhs_dilation = Axes(n, 1);
+  a.rhs_dilation = filled(std::move(o.dilation), n, 1);
+  a.groups = o.groups;
+  return call_operation(op_conv_general, {x, w}, Attributes::of(a));
+}
+Tensor conv_transpose(TensorArg x, TensorArg w, ConvOptions o, Axes output_padding) {
+  const std::size_t n = spatial_axes(x);
+  ConvTransposeAttributes a;
+  a.strides = filled(std::move(o.strides), n, 1);
+  a.low = filled(std::move(o.low), n, 0);
+  a.high = o.high.empty() ? a.low : std::move(o.high);
+  a.output_padding = filled(std::move(output_padding), n, 0);
+  a.dilation = filled(std::move(o.dilation), n, 1);
+  a.groups = o.groups;
+  return call_operation(op_conv_transpose, {x, w}, Attributes::of(a));
+}
+Tensor max_pool(TensorArg x, Axes window, PoolOptions options) {
+  return call_operation(op_max_pool, {x},
+                        Attributes::of(pool_attributes(std::move(window), std::move(options))));
+}
+Tensor avg_pool(TensorArg x, Axes window, PoolOptions options, bool count_padding) {
+  AvgPoolAttributes a;
+  static_cast<PoolAttributes&>(a) = pool_attributes(std::move(window), std::move(options));
+  a.count_padding = count_padding;
+  return call_operation(op_avg_pool, {x}, Attributes::of(a));
+}
+
+// ---- random numbers ----
+Tensor rng_bits(TensorArg key, TensorArg counter, Dims dims) {
+  return random(op_rng_bits, key, counter, std::move(dims));
+}
+Tensor random_uniform(TensorArg key, TensorArg counter, Dims dims) {
+  return random(op_random_uniform, key, counter, std::move(dims));
+}
+Tensor random_normal(TensorArg key, TensorArg counter, Dims dims) {
+  return random(op_random_normal, key, counter, std::move(dims));
 }
 
 // ---- networks ----

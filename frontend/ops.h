@@ -128,6 +128,35 @@ Tensor take(TensorArg x, TensorArg indices, std::int64_t axis = 0);
 /// range are left out.
 Tensor scatter_add(TensorArg x, TensorArg indices, TensorArg updates, std::int64_t axis = 0);
 
+/// x[.., indices[.., i, ..], ..] along `axis`: one index per element of the result, which has x's
+/// extents but along the axis. Negative indices count from the end, ones out of range give 0.
+Tensor take_along_axis(TensorArg x, TensorArg indices, std::int64_t axis = -1);
+/// The slice of extents `sizes` that begins at `starts` (i32, one per axis), moved inside x.
+Tensor dynamic_slice(TensorArg x, TensorArg starts, Axes sizes);
+/// x with `update` in place of its elements from `starts` on, moved inside x.
+Tensor dynamic_update_slice(TensorArg x, TensorArg starts, TensorArg update);
+
+// ---- order ----
+/// In ascending or descending order along an axis. Equal elements keep their order; NaN comes last.
+Tensor sort(TensorArg x, std::int64_t axis = -1, bool descending = false);
+/// i32 indices that sort x: take_along_axis(y, argsort(x)) brings y into x's order.
+Tensor argsort(TensorArg x, std::int64_t axis = -1, bool descending = false);
+struct TopK {
+  Tensor values, indices;
+};
+/// The k greatest elements along the last axis in descending order, and where they are (i32). Of
+/// equal elements the lower index comes first; NaN counts as the greatest.
+TopK top_k(TensorArg x, std::int64_t k);
+
+// ---- cumulative, along one axis; reverse: from the end; exclusive: without the element itself
+// ----
+Tensor cumsum(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
+/// Derivatives are right at zeros.
+Tensor cumprod(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
+/// NaN wins. The derivative goes to the first of equal ones.
+Tensor cummax(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
+Tensor cummin(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
+
 // ---- reductions: over all axes, or over those named (removed from the shape unless keepdims) ----
 Tensor sum(TensorArg x);
 Tensor sum(TensorArg x, Axes axes, bool keepdims = false);
@@ -153,6 +182,38 @@ Tensor argmin(TensorArg x, std::int64_t axis = -1);
 Tensor matmul(TensorArg x, TensorArg y);
 /// Batch axes first, then x's free axes, then y's.
 Tensor dot_general(TensorArg x, TensorArg y, const DotAttributes& axes);
+
+// ---- windows ----
+/// Numbers of windows: one entry per spatial axis; empty lists stand for ones (strides, dilation)
+/// or zeros (padding). `high` empty: as `low`.
+struct ConvOptions {
+  Axes strides, low, high, dilation;
+  std::int64_t groups = 1;
+};
+/// x: [batch, channels, ..], w: [outputs, channels / groups, ..] -> [batch, outputs, ..]. The
+/// kernel is not turned round (a correlation), any number of spatial axes.
+Tensor conv(TensorArg x, TensorArg w, ConvOptions options = {});
+/// The adjoint of conv in x. w: [channels, outputs / groups, ..]; output_padding adds at the end.
+Tensor conv_transpose(TensorArg x, TensorArg w, ConvOptions options = {}, Axes output_padding = {});
+/// Pooling over the last axes, as many as `window` has entries. Strides empty: the window. ceil: a
+/// last window that is not whole counts too, if it begins inside x or the padding before it.
+struct PoolOptions {
+  Axes strides, low, high;
+  bool ceil = false;
+};
+/// Padding never wins; NaN does. The derivative goes to the first of equal ones.
+Tensor max_pool(TensorArg x, Axes window, PoolOptions options = {});
+/// count_padding: the divisor counts padding, too (never what lies beyond it).
+Tensor avg_pool(TensorArg x, Axes window, PoolOptions options = {}, bool count_padding = false);
+
+// ---- random numbers, from a key (u32[2]) and a counter (u32[4]): same arguments, same numbers
+// ----
+/// u32: word i mod 4 of Philox 4x32-10 of counter + i div 4.
+Tensor rng_bits(TensorArg key, TensorArg counter, Dims dims);
+/// f32 in [0, 1), multiples of 2^-24.
+Tensor random_uniform(TensorArg key, TensorArg counter, Dims dims);
+/// f32 of the standard normal distribution.
+Tensor random_normal(TensorArg key, TensorArg counter, Dims dims);
 
 // ---- networks ----
 /// max(x, 0); NaN stays NaN. Derivative 0 at 0.

@@ -104,8 +104,116 @@ struct DotAttributes {
                       field("rhs_contract", &DotAttributes::rhs_contract)};
   }
 };
+/// dynamic_slice: the result's extents.
+struct DynamicSliceAttributes {
+  std::vector<std::int64_t> sizes;
+  static constexpr auto fields() {
+    return std::tuple{field("sizes", &DynamicSliceAttributes::sizes)};
+  }
+};
+/// reduce_window_sum, _max, _min: one entry per axis. Windows of `window` elements, `strides`
+/// apart, over the operand with base_dilation - 1 holes between its elements and low, high places
+/// before and after (negative ones cut); window_dilation: the distance of a window's elements.
+struct WindowAttributes {
+  std::vector<std::int64_t> window, strides, low, high, base_dilation, window_dilation;
+  static constexpr auto fields() {
+    return std::tuple{field("window", &WindowAttributes::window),
+                      field("strides", &WindowAttributes::strides),
+                      field("low", &WindowAttributes::low),
+                      field("high", &WindowAttributes::high),
+                      field("base_dilation", &WindowAttributes::base_dilation),
+                      field("window_dilation", &WindowAttributes::window_dilation)};
+  }
+};
+/// conv_general: one entry per spatial axis. lhs_dilation > 1 is the transposed form.
+struct ConvAttributes {
+  std::vector<std::int64_t> strides, low, high, lhs_dilation, rhs_dilation;
+  std::int64_t groups = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("strides", &ConvAttributes::strides),
+                      field("low", &ConvAttributes::low),
+                      field("high", &ConvAttributes::high),
+                      field("lhs_dilation", &ConvAttributes::lhs_dilation),
+                      field("rhs_dilation", &ConvAttributes::rhs_dilation),
+                      field("groups", &ConvAttributes::groups)};
+  }
+};
+/// cumsum, cumprod, cummax, cummin. reverse: from the end; exclusive: without the element itself.
+struct CumulativeAttributes {
+  std::int64_t axis = 0;
+  bool reverse = false, exclusive = false;
+  static constexpr auto fields() {
+    return std::tuple{field("axis", &CumulativeAttributes::axis),
+                      field("reverse", &CumulativeAttributes::reverse),
+                      field("exclusive", &CumulativeAttributes::exclusive)};
+  }
+};
+/// argsort: the indices of the first `count` elements in order.
+struct ArgsortAttributes {
+  std::int64_t axis = 0, count = 0;
+  bool descending = false, nan_first = false;
+  static constexpr auto fields() {
+    return std::tuple{field("axis", &ArgsortAttributes::axis),
+                      field("count", &ArgsortAttributes::count),
+                      field("descending", &ArgsortAttributes::descending),
+                      field("nan_first", &ArgsortAttributes::nan_first)};
+  }
+};
+/// rng_bits, random_uniform, random_normal: the result's extents.
+struct RandomAttributes {
+  Dims dims;
+  static constexpr auto fields() { return std::tuple{field("dims", &RandomAttributes::dims)}; }
+};
 
 // Composites.
+
+/// sort.
+struct SortAttributes {
+  std::int64_t axis = 0;
+  bool descending = false;
+  static constexpr auto fields() {
+    return std::tuple{field("axis", &SortAttributes::axis),
+                      field("descending", &SortAttributes::descending)};
+  }
+};
+/// top_k: how many.
+struct TopKAttributes {
+  std::int64_t k = 0;
+  static constexpr auto fields() { return std::tuple{field("k", &TopKAttributes::k)}; }
+};
+/// max_pool: one entry per spatial axis, which are the last ones. ceil: a last window that is not
+/// whole counts too, if it begins inside x or the padding before it.
+struct PoolAttributes {
+  std::vector<std::int64_t> window, strides, low, high;
+  bool ceil = false;
+  static constexpr auto fields() {
+    return std::tuple{field("window", &PoolAttributes::window),
+                      field("strides", &PoolAttributes::strides),
+                      field("low", &PoolAttributes::low), field("high", &PoolAttributes::high),
+                      field("ceil", &PoolAttributes::ceil)};
+  }
+};
+/// avg_pool. count_padding: the divisor counts padding (never what lies beyond it).
+struct AvgPoolAttributes : PoolAttributes {
+  bool count_padding = false;
+  static constexpr auto fields() {
+    return std::tuple_cat(PoolAttributes::fields(),
+                          std::tuple{field("count_padding", &AvgPoolAttributes::count_padding)});
+  }
+};
+/// conv_transpose: one entry per spatial axis; low and high cut, output_padding adds at the end.
+struct ConvTransposeAttributes {
+  std::vector<std::int64_t> strides, low, high, output_padding, dilation;
+  std::int64_t groups = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("strides", &ConvTransposeAttributes::strides),
+                      field("low", &ConvTransposeAttributes::low),
+                      field("high", &ConvTransposeAttributes::high),
+                      field("output_padding", &ConvTransposeAttributes::output_padding),
+                      field("dilation", &ConvTransposeAttributes::dilation),
+                      field("groups", &ConvTransposeAttributes::groups)};
+  }
+};
 
 /// softmax, log_softmax: along one axis. logsumexp too (the axis is removed).
 using SoftmaxAttributes = AxisAttributes;

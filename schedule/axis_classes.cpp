@@ -190,9 +190,27 @@ void AxisClasses::tie_node(const Node& n) {
     const std::int64_t axis = n.attributes.as<GatherAttributes>().axis;
     tie_same(n.operands[0], result);
     tie_indexed(n.operands[0], n.operands[1], n.operands[2], axis);
-  } else {
+  } else if (n.op->strict.pattern == Pattern::scan || n.op == &op_argsort) {
+    tie_same(n.operands[0], result, flags(rank, {n.attributes.get<std::int64_t>("axis")}));
+  } else if (n.op->strict.pattern == Pattern::window) {
+    tie_window(n);
+  } else if (n.op != &op_rng_bits) {  // its elements are counted in order: any axes will do
     for (ValueId o : n.operands) mark_all(o);
     for (ValueId r : n.results) mark_all(r);
+  }
+}
+
+// Axes along which the window is one element go along; the others are opaque.
+void AxisClasses::tie_window(const Node& n) {
+  const auto w = n.attributes.as<WindowAttributes>();
+  for (std::size_t a = 0; a < w.window.size(); ++a) {
+    const bool plain = w.window[a] == 1 && w.strides[a] == 1 && w.low[a] == 0 && w.high[a] == 0 &&
+                       w.base_dilation[a] == 1;
+    if (plain) {
+      tie(n.operands[0], a, n.results[0], a);
+    } else {
+      mark(n.operands[0], a), mark(n.results[0], a);
+    }
   }
 }
 

@@ -34,6 +34,7 @@ class AxisClasses {
   void tie_indexed(ValueId x, ValueId indices, ValueId picked, std::int64_t axis);
   static std::vector<bool> flags(std::size_t rank, const Axes& axes);
   void tie_node(const Node& n);
+  void tie_window(const Node& n);
   void tie_pad(const Node& n);
 
   const Function& body_;

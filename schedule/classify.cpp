@@ -44,9 +44,18 @@ NodeClass classify_node(const Function& f, const Node& node) {
     case Pattern::reduce:
       return classify_reduction(f, node);
     case Pattern::contract:
-      return NodeClass::contract;
+      return is_inline_window(node, f.type(node.operands.back())) ? NodeClass::inlined
+                                                                  : NodeClass::contract;
+    case Pattern::window:
+      return is_inline_window(node, f.type(node.operands.back())) ? NodeClass::inlined
+                                                                  : NodeClass::general;
+    case Pattern::random:
+      return NodeClass::inlined;
     case Pattern::scatter:
       return NodeClass::scatter;
+    case Pattern::scan:
+    case Pattern::sort:
+      return NodeClass::fibres;
     default:
       break;
   }
@@ -56,6 +65,19 @@ NodeClass classify_node(const Function& f, const Node& node) {
 }
 
 }  // namespace
+
+bool is_inline_window(const Node& node, const Type& last) {
+  std::int64_t elements = 1;
+  if (node.op->strict.pattern == Pattern::window) {
+    for (std::int64_t n : node.attributes.as<WindowAttributes>().window) elements *= n;
+    return elements <= kInlineWindow;
+  }
+  if (node.op != &op_conv_general) return false;
+  const Dims& taps = last.dims;
+  const std::int64_t outputs = taps[0].constant() / node.attributes.as<ConvAttributes>().groups;
+  for (std::size_t a = 1; a < taps.size(); ++a) elements *= taps[a].constant();
+  return elements <= kInlineWindow && outputs < 4;
+}
 
 std::vector<NodeClass> classify(const Function& function) {
   const std::vector<std::uint32_t> node_of = definitions(function);
@@ -86,9 +108,12 @@ ReductionDomain reduction_domain(const Function& function, const Node& node) {
 }
 
 bool is_costly(const Node& node) {
-  if (node.op->strict.pattern != Pattern::elementwise)
-    return node.op->strict.pattern == Pattern::reduce;
   const Operation* op = node.op;
+  if (op->strict.pattern != Pattern::elementwise) {
+    const Pattern p = op->strict.pattern;
+    return p == Pattern::reduce || p == Pattern::contract || p == Pattern::window ||
+           p == Pattern::random;
+  }
   if (op == &op_div || op == &op_rem || op == &op_pow || op == &op_atan2) return true;
   // Smooth functions of one operand are all polynomials of some length.
   return node.operands.size() == 1 && op->strict.linearize != nullptr && op != &op_abs;

@@ -14,12 +14,13 @@ enum class NodeClass : std::uint8_t {
   free,      ///< an index map or a fill: repeated in every kernel that reads it
   view,      ///< a reshape: another type for the same storage
   inlined,   ///< computed element by element: elementwise, gather, pad, concatenate, very short
-             ///< reductions
+             ///< reductions and windows, random bits
   rows,      ///< a reduction of trailing axes
   columns,   ///< a reduction of leading axes
   general,   ///< a reduction of any other kind
   contract,
-  scatter
+  scatter,
+  fibres  ///< a scan or a sort along one axis
 };
 
 /// Class of each node. A free node that something needs in memory (an output, the operand of a
@@ -28,6 +29,11 @@ std::vector<NodeClass> classify(const Function& function);
 
 /// Short reductions (coordinates, a few channels) are written out where they are read.
 inline constexpr std::int64_t kInlineReduction = 4;
+/// Windows of so many elements at most are written out.
+inline constexpr std::int64_t kInlineWindow = 32;
+/// Whether a window or convolution is written out where it is read: it has few elements, and few
+/// results read the same ones. `last`: the type of its last operand.
+bool is_inline_window(const Node& node, const Type& last);
 /// Larger constants are buffers.
 inline constexpr std::int64_t kInlineConstant = 16;
 

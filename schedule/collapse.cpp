@@ -174,6 +174,23 @@ class Collapse {
       auto g = n.attributes.as<GatherAttributes>();
       return Attributes::of(GatherAttributes{renamed(g.axis, x), g.mode});
     }
+    if (n.op == &op_rng_bits) return Attributes::of(RandomAttributes{dims(result)});
+    if (n.op->strict.pattern == Pattern::scan) {
+      auto c = n.attributes.as<CumulativeAttributes>();
+      return Attributes::of(CumulativeAttributes{renamed(c.axis, x), c.reverse, c.exclusive});
+    }
+    if (n.op == &op_argsort) {
+      auto s = n.attributes.as<ArgsortAttributes>();
+      s.axis = renamed(s.axis, x);
+      return Attributes::of(s);
+    }
+    if (n.op->strict.pattern == Pattern::window) {
+      auto w = n.attributes.as<WindowAttributes>();
+      return Attributes::of(WindowAttributes{
+          entries(w.window, result, 1), entries(w.strides, result, 1), entries(w.low, result, 0),
+          entries(w.high, result, 0), entries(w.base_dilation, result, 1),
+          entries(w.window_dilation, result, 1)});
+    }
     if (n.op == &op_dot_general) {
       auto d = n.attributes.as<DotAttributes>();
       const ValueId rhs = n.operands[1];

@@ -55,8 +55,8 @@ class Symbols {
   bool follows(const Node& node) {
     const Pattern pattern = node.op->strict.pattern;
     const bool symbolic = pattern == Pattern::elementwise || pattern == Pattern::reduce ||
-                          pattern == Pattern::contract || pattern == Pattern::gather ||
                           pattern == Pattern::scatter || node.literal ||
+                          node.op == &op_dot_general || node.op == &op_gather ||
                           node.op == &op_broadcast_in_dim || node.op == &op_transpose ||
                           node.op == &op_reshape || node.op == &op_reverse || node.op == &op_iota;
     if (!symbolic) return false;
@@ -119,8 +119,8 @@ Port symbolic_port(const Dims& strides, int& count) {
 }
 
 RecipeKind kind_of(const Recipe& recipe) {
-  constexpr RecipeKind kKinds[] = {RecipeKind::map, RecipeKind::rows, RecipeKind::columns,
-                                   RecipeKind::contract, RecipeKind::scatter};
+  constexpr RecipeKind kKinds[] = {RecipeKind::map,      RecipeKind::rows,    RecipeKind::columns,
+                                   RecipeKind::contract, RecipeKind::scatter, RecipeKind::fibres};
   static_assert(std::size(kKinds) == std::variant_size_v<Recipe>);
   return kKinds[recipe.index()];
 }

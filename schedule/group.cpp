@@ -1,8 +1,10 @@
 #include "heddle/schedule/group.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/group_graph.h"
 
@@ -50,6 +52,8 @@ class Grouper {
         return start(n, RecipeKind::contract);
       case NodeClass::scatter:
         return start(n, RecipeKind::scatter);
+      case NodeClass::fibres:
+        return start(n, RecipeKind::fibres);
     }
   }
 
@@ -176,6 +180,7 @@ class Grouper {
     const Group &r = graph_.group(reader), &p = graph_.group(producer);
     if (r.kind == RecipeKind::scatter || r.nodes.size() + p.nodes.size() > kLargestGroup)
       return false;
+    if (repeats_too_often(r, p)) return false;
     const bool costly = std::any_of(p.nodes.begin(), p.nodes.end(),
                                     [&](std::uint32_t n) { return is_costly(f_.nodes[n]); });
     for (std::uint32_t n : r.nodes) {
@@ -192,6 +197,42 @@ class Grouper {
       }
     }
     return true;
+  }
+
+  // Of an operand by one element of a node that is computed where it is read.
+  double reads_per_element(const Node& node) const {
+    double reads = 1;
+    if (node.op->strict.pattern == Pattern::window) {
+      for (std::int64_t n : node.attributes.as<WindowAttributes>().window) {
+        reads *= static_cast<double>(n);
+      }
+    }
+    return reads;
+  }
+
+  // Values computed where they are read are computed once for each place they are read at: chains
+  // of shifted sums (a window, a prefix) would grow with a power of their length.
+  bool repeats_too_often(const Group& reader, const Group& producer) {
+    constexpr double kMostRepeated = 64;
+    std::vector<std::uint32_t> nodes = reader.nodes;
+    nodes.insert(nodes.end(), producer.nodes.begin(), producer.nodes.end());
+    std::sort(nodes.begin(), nodes.end());
+    std::map<ValueId, double> here, elsewhere;  // evaluations for one element of an output
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      const Node& node = f_.nodes[nodes[i]];
+      const ValueId v = node.results[0];
+      const double mine = std::max(1.0, here[v] + elsewhere[v]);
+      if (mine > kMostRepeated) return true;
+      const double reads = reads_per_element(node);
+      for (const Source& s : graph_.sources(node)) {
+        if (s.alignment == Alignment::other) {
+          elsewhere[s.value] += mine * reads;
+        } else {
+          here[s.value] = std::max(here[s.value], mine);
+        }
+      }
+    }
+    return false;
   }
 
   // ---- sideways: scalars, and equal maps over the same data, share a kernel ----
@@ -225,7 +266,7 @@ class Grouper {
 };
 
 std::string_view kind_name(RecipeKind kind) {
-  constexpr std::string_view kNames[] = {"map", "rows", "columns", "contract", "scatter"};
+  constexpr std::string_view kNames[] = {"map", "rows", "columns", "contract", "scatter", "fibres"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -47,8 +47,8 @@ void GroupGraph::collect(ValueId v, Alignment alignment, std::vector<Source>& fo
 std::vector<Source> GroupGraph::sources(const Node& node) const {
   std::vector<Source> found;
   const bool aligned = node.op->strict.pattern == Pattern::elementwise;
-  const bool reduction =
-      node.op->strict.pattern == Pattern::reduce;  // reads its domain element by element
+  const bool reduction = node.op->strict.pattern == Pattern::reduce ||
+                         node.op->strict.pattern == Pattern::scan;  // reads element by element
   for (ValueId o : node.operands) {
     if (node.op == &op_broadcast_in_dim) {
       collect(o, broadcast_alignment(f_, node), found);

@@ -37,7 +37,7 @@ struct Kernel {
 Dims dense_strides(const Dims& dims);
 
 /// Which kind of recipe a body wants.
-enum class RecipeKind : std::uint8_t { map, rows, columns, contract, scatter };
+enum class RecipeKind : std::uint8_t { map, rows, columns, contract, scatter, fibres };
 
 /// The numbers of a recipe, from the body's shapes and the target alone (never from load or cores).
 Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target);

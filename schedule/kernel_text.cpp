@@ -47,6 +47,8 @@ void each_field(R& recipe, V&& visit) {
     visit("rhs", recipe.rhs), visit("columns_outer", recipe.columns_outer);
     visit("panels", recipe.panels);
     visit("grain", recipe.grain);
+  } else if constexpr (std::is_same_v<T, Fibres>) {
+    visit("strip", recipe.strip), visit("grain", recipe.grain);
   } else {
     visit("vector", recipe.vector), visit("grain", recipe.grain);
   }
@@ -58,6 +60,7 @@ constexpr std::string_view name_of_recipe() {
   if constexpr (std::is_same_v<R, Rows>) return "rows";
   if constexpr (std::is_same_v<R, Columns>) return "columns";
   if constexpr (std::is_same_v<R, Contract>) return "contract";
+  if constexpr (std::is_same_v<R, Fibres>) return "fibres";
   return "scatter";
 }
 
@@ -156,11 +159,11 @@ bool parse_recipe_as(Lexer& lexer, Recipe& recipe) {
 
 Recipe parse_recipe(Lexer& lexer) {
   Recipe recipe;
-  const bool known = parse_recipe_as<Map>(lexer, recipe) || parse_recipe_as<Rows>(lexer, recipe) ||
-                     parse_recipe_as<Columns>(lexer, recipe) ||
-                     parse_recipe_as<Contract>(lexer, recipe) ||
-                     parse_recipe_as<Scatter>(lexer, recipe);
-  if (!known) lexer.fail("expected map, rows, columns, contract or scatter");
+  const bool known =
+      parse_recipe_as<Map>(lexer, recipe) || parse_recipe_as<Rows>(lexer, recipe) ||
+      parse_recipe_as<Columns>(lexer, recipe) || parse_recipe_as<Contract>(lexer, recipe) ||
+      parse_recipe_as<Scatter>(lexer, recipe) || parse_recipe_as<Fibres>(lexer, recipe);
+  if (!known) lexer.fail("expected map, rows, columns, contract, scatter or fibres");
   return recipe;
 }
 

@@ -36,15 +36,15 @@ Extents other_axes(std::size_t rank, const Extents& a, const Extents& b = {}) {
 }
 
 // Rough costs of one result element, vectorised, in nanoseconds.
-constexpr double kCheapNs = 0.06, kCostlyNs = 0.5, kScalarNs = 1.0, kByteNs = 0.08,
-                 kFlopNs = 0.0125;
+constexpr double kCheapNs = 0.06, kCostlyNs = 0.5, kScalarNs = 1.0, kScanNs = 0.3, kSortNs = 20,
+                 kByteNs = 0.08, kFlopNs = 0.0125;
 
 double node_ns(const Function& body, const Node& node) {
   const auto results = static_cast<double>(product(kept_extents(body, node)));
-  if (node.op == &op_dot_general) {
+  if (node.op->strict.pattern == Pattern::contract) {
     return 2 * kFlopNs * results * static_cast<double>(product(reduced_extents(body, node)));
   }
-  if (is_reduction(node)) {
+  if (is_reduction(body, node) || node.op->strict.pattern == Pattern::window) {
     return kCheapNs * results * static_cast<double>(product(reduced_extents(body, node)));
   }
   switch (node.op->strict.pattern) {
@@ -52,6 +52,12 @@ double node_ns(const Function& body, const Node& node) {
       return results * (is_costly(node) ? kCostlyNs : kCheapNs);
     case Pattern::gather:
       return results * kScalarNs;
+    case Pattern::random:
+      return results * 4 * kCostlyNs;
+    case Pattern::scan:
+      return results * kScanNs;
+    case Pattern::sort:
+      return kSortNs * static_cast<double>(elements(body.type(node.operands[0])));
     case Pattern::scatter:
       return kScalarNs * static_cast<double>(elements(body.type(node.operands[2])));
     default:
@@ -93,8 +99,47 @@ bool is_symbolic(const Function& body) {
   return false;
 }
 
-bool is_reduction(const Node& node) {
-  return node.op->strict.pattern == Pattern::reduce || node.op == &op_dot_general;
+bool is_reduction(const Function& body, const Node& node) {
+  switch (node.op->strict.pattern) {
+    case Pattern::reduce:
+      return true;
+    case Pattern::contract:
+    case Pattern::window:
+      return !is_inline_window(node, body.type(node.operands.back()));
+    default:
+      return false;
+  }
+}
+
+bool is_fibre(const Node& node) {
+  return node.op->strict.pattern == Pattern::scan || node.op->strict.pattern == Pattern::sort;
+}
+
+std::int64_t fibre_axis(const Node& node) { return node.attributes.get<std::int64_t>("axis"); }
+
+const Node* fibre_node(const Function& body) {
+  const Node* found = nullptr;
+  for (const Node& node : body.nodes) {
+    if (is_reduction(body, node) || node.op->strict.pattern == Pattern::scatter) return nullptr;
+    if (!is_fibre(node)) continue;
+    if (found != nullptr) return nullptr;
+    found = &node;
+  }
+  if (found == nullptr) return nullptr;
+  for (const Output& o : body.outputs) {
+    if (body.type(o.value).dims != body.type(found->results[0]).dims) return nullptr;
+  }
+  // What reads it must do so at the fibre's own place.
+  std::vector<bool> depends(body.types.size());
+  depends[found->results[0].index] = true;
+  for (const Node& node : body.nodes) {
+    for (ValueId o : node.operands) {
+      if (!depends[o.index]) continue;
+      if (node.op->strict.pattern != Pattern::elementwise) return nullptr;
+      depends[node.results[0].index] = true;
+    }
+  }
+  return found;
 }
 
 std::int64_t product(const Extents& extents) {
@@ -116,6 +161,14 @@ Extents reduced_axes(const Node& node) {
 }
 
 Dims reduced_dims(const Function& body, const Node& node) {
+  if (node.op->strict.pattern == Pattern::window) {
+    const Extents window = node.attributes.as<WindowAttributes>().window;
+    return Dims(window.begin(), window.end());
+  }
+  if (node.op == &op_conv_general) {
+    const Dims& taps = body.type(node.operands[1]).dims;
+    return Dims(taps.begin() + 1, taps.end());
+  }
   return pick(body.type(node.operands[0]).dims, reduced_axes(node));
 }
 
@@ -123,7 +176,41 @@ Extents reduced_extents(const Function& body, const Node& node) {
   return hints(reduced_dims(body, node));
 }
 
+namespace {
+
+// Whether windows along axis `a` of a convolution are its elements, one by one.
+bool is_plain(const ConvAttributes& c, const Dims& taps, std::size_t a) {
+  return taps[a + 2] == Dim(1) && c.strides[a] == 1 && c.low[a] == 0 && c.high[a] == 0 &&
+         c.lhs_dilation[a] == 1;
+}
+
+DotShape conv_shape(const Function& body, const Node& node) {
+  constexpr std::int64_t kShortest = 4;  // columns
+  const Dims& result = body.type(node.results[0]).dims;
+  const Dims& taps = body.type(node.operands[1]).dims;
+  const auto c = node.attributes.as<ConvAttributes>();
+  DotShape s;
+  s.rows = {result[1].constant() / c.groups};
+  s.inner = reduced_dims(body, node);
+  if (result.size() == 2 || result.back().constant() < kShortest) {
+    s.batch = {c.groups};
+    s.columns = result;
+    s.columns.erase(s.columns.begin() + 1);
+    return s;
+  }
+  std::size_t first = result.size() - 1;
+  while (first > 2 && is_plain(c, taps, first - 2) && is_plain(c, taps, first - 3)) --first;
+  const auto split = result.begin() + static_cast<std::ptrdiff_t>(first);
+  s.batch = {result[0], c.groups};
+  s.batch.insert(s.batch.end(), result.begin() + 2, split);
+  s.columns.assign(split, result.end());
+  return s;
+}
+
+}  // namespace
+
 DotShape dot_shape(const Function& body, const Node& node) {
+  if (node.op == &op_conv_general) return conv_shape(body, node);
   const auto d = node.attributes.as<DotAttributes>();
   const Dims &lhs = body.type(node.operands[0]).dims, &rhs = body.type(node.operands[1]).dims;
   DotShape s;
@@ -167,8 +254,8 @@ std::optional<std::size_t> row_axes(const Function& body) {
   std::optional<std::size_t> rows;
   std::vector<const Node*> sums;
   for (const Node& node : body.nodes) {
-    if (!is_reduction(node)) continue;
-    if (node.op == &op_dot_general) return std::nullopt;
+    if (!is_reduction(body, node)) continue;
+    if (node.op->strict.pattern != Pattern::reduce) return std::nullopt;
     const std::size_t kept = body.type(node.results[0]).rank();
     const std::int64_t first = reduced_axes(node).empty() ? -1 : reduced_axes(node).front();
     if (first != static_cast<std::int64_t>(kept)) return std::nullopt;  // not the trailing axes
@@ -193,8 +280,8 @@ std::optional<std::size_t> row_axes(const Function& body) {
 bool fits_columns(const Function& body) {
   bool any = false;
   for (const Node& node : body.nodes) {
-    if (!is_reduction(node)) continue;
-    if (node.op == &op_dot_general) return false;
+    if (!is_reduction(body, node)) continue;
+    if (node.op->strict.pattern != Pattern::reduce) return false;
     any |= body.type(node.results[0]).rank() > 0;
   }
   return any;
@@ -219,9 +306,10 @@ std::optional<ValueId> main_contraction(const Function& body) {
     if (body.type(o.value).dims != body.type(dot).dims) return std::nullopt;
   }
   for (const Node& node : body.nodes) {
-    const bool loops = is_reduction(node) || node.op->strict.pattern == Pattern::movement ||
-                       node.op->strict.pattern == Pattern::gather ||
-                       node.op->strict.pattern == Pattern::scatter;
+    const bool loops =
+        is_reduction(body, node) || is_fibre(node) || node.op->strict.pattern == Pattern::window ||
+        node.op->strict.pattern == Pattern::movement ||
+        node.op->strict.pattern == Pattern::gather || node.op->strict.pattern == Pattern::scatter;
     if (!loops || &node == best) continue;
     // A reduction or a movement of the product would read elements of other tiles.
     for (ValueId o : node.operands) {

@@ -18,17 +18,28 @@ std::vector<std::int64_t> hints(const Dims& dims);
 /// Some extent of the body is a symbol.
 bool is_symbolic(const Function& body);
 
-/// A reduction or a contraction: its result's extents and the extents it sums over, outermost
-/// first; as numbers, by hint().
-bool is_reduction(const Node& node);
+/// A reduction, a contraction, or a window that is not written out: its result's extents and the
+/// extents it sums over, outermost first; as numbers, by hint().
+bool is_reduction(const Function& body, const Node& node);
 Dims reduced_dims(const Function& body, const Node& node);
 std::vector<std::int64_t> kept_extents(const Function& body, const Node& node);
 std::vector<std::int64_t> reduced_extents(const Function& body, const Node& node);
-/// Reduced axes of operand 0 (dot_general: of lhs).
+/// Reduced axes of operand 0 (dot_general: of lhs). Not for windows and convolutions, which reduce
+/// none of it.
 std::vector<std::int64_t> reduced_axes(const Node& node);
 std::int64_t product(const std::vector<std::int64_t>& extents);
 
+/// A scan or a sort.
+bool is_fibre(const Node& node);
+std::int64_t fibre_axis(const Node& node);
+/// The one scan or sort of a body whose outputs all have its extents; null when there is no such.
+const Node* fibre_node(const Function& body);
+
 /// dot_general with its axes collected: batch, rows (lhs's free axes), columns (rhs's), inner.
+/// conv_general: the kernel is the left side; rows: outputs of a group; inner: channels and taps.
+/// Where the last axis is long enough, batch: images, groups, then all spatial axes but the last;
+/// columns: the last spatial axis, and those before it that no window reaches across. Else batch:
+/// groups; columns: images, then all spatial axes. The lists of axes are empty.
 struct DotShape {
   Dims batch, rows, columns, inner;
   std::vector<std::int64_t> lhs_batch, lhs_rows, lhs_inner;     ///< axes of lhs

@@ -18,10 +18,13 @@ ValueId broadcast(Builder& build, ValueId one, const Type& type) {
 // Every element of a reduction or contraction over nothing is the identity; the reference knows
 // that of max and min.
 ValueId identity(Builder& build, const Node& node, const Type& type) {
-  if (node.op != &op_reduce_max && node.op != &op_reduce_min) {
+  const bool most = node.op == &op_reduce_max || node.op == &op_reduce_window_max;
+  const bool least = node.op == &op_reduce_min || node.op == &op_reduce_window_min;
+  if (!most && !least) {
     return build.filled(type, node.op == &op_reduce_prod || node.op == &op_reduce_all ? 1 : 0);
   }
-  const Node over_nothing{.op = node.op, .attributes = Attributes::of(AxesAttributes{{0}})};
+  const Node over_nothing{.op = most ? &op_reduce_max : &op_reduce_min,
+                          .attributes = Attributes::of(AxesAttributes{{0}})};
   const std::vector<Literal> nothing{literal_from_bytes({type.dtype, {0}}, {})};
   return broadcast(build, build.constant(interpret_node(over_nothing, nothing, nullptr)[0]), type);
 }
@@ -30,8 +33,13 @@ std::optional<Values> lower(Builder& build, const Node& node, Ids operands, cons
   switch (node.op->strict.pattern) {
     case Pattern::reduce:
     case Pattern::contract:
+    case Pattern::window:
       return Values{identity(build, node, type)};
     case Pattern::gather:
+      if (node.op == &op_dynamic_slice) return Values{operands[0]};  // of no axes
+      if (node.op == &op_dynamic_update_slice) {
+        return Values{is_empty(build.type(operands[2])) ? operands[0] : operands[2]};
+      }
       return Values{build.filled(type, 0)};
     case Pattern::scatter:
       return Values{operands[0]};

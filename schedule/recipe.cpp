@@ -17,6 +17,9 @@ Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target
   if (kind == RecipeKind::contract && main_contraction(collapsed)) {
     return choose_contract(collapsed, target);
   }
+  if (kind == RecipeKind::fibres && fibre_node(collapsed)) {
+    return choose_fibres(collapsed, target);
+  }
   if (kind == RecipeKind::scatter) return choose_scatter(collapsed, target);
   return choose_map(collapsed, target);
 }

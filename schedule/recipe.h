@@ -56,7 +56,14 @@ struct Scatter {
   std::int64_t grain = 1;
   bool operator==(const Scatter&) const = default;
 };
-using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter>;
+/// A scan or a sort along one axis, one fibre after another. strip: scans along another axis than
+/// the last do so many fibres side by side; grain: fibres, or strips of them, per task.
+struct Fibres {
+  int strip = 1;
+  std::int64_t grain = 1;
+  bool operator==(const Fibres&) const = default;
+};
+using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres>;
 
 /// Values that are stored rather than recomputed. Several: reductions of one level and domain, in
 /// one loop.

@@ -4,10 +4,11 @@
 //  every other
 //     reduction is a stage;
 //  3. reductions of one level (none needs another), same kept and reduced extents, share one stage;
-//  4. rows: a value made by a costly operation is stored for the row when two loops read it, or
+//  4. a scan or a sort is stored for the block of fibres, or whole when it is not alone;
+//  5. rows: a value made by a costly operation is stored for the row when two loops read it, or
 //  when
 //     it is one number of the row; all else is computed where it is read;
-//  5. what a stage placed `once` reads through other stages is placed `once` too.
+//  6. what a stage placed `once` reads through other stages is placed `once` too.
 #include <algorithm>
 #include <set>
 
@@ -55,7 +56,7 @@ class Placement {
   bool written_out(const Node& node) const {
     const std::vector<std::int64_t> reduced = reduced_extents(body_, node);
     if (reduced.empty()) return true;  // an outer product, or nothing at all
-    return !std::holds_alternative<Rows>(recipe_) && node.op != &op_dot_general &&
+    return !std::holds_alternative<Rows>(recipe_) && node.op->strict.pattern == Pattern::reduce &&
            product(reduced) <= kInlineReduction && level(node) == 0;
   }
   int level(const Node& node) const {
@@ -71,7 +72,7 @@ class Placement {
   }
   bool same_loop(const Node& a, const Node& b) const {
     auto sum = [](const Node& n) {
-      return n.op != &op_dot_general && n.op != &op_argmax && n.op != &op_argmin;
+      return n.op->strict.pattern == Pattern::reduce && n.op != &op_argmax && n.op != &op_argmin;
     };
     return sum(a) && sum(b) && reduced_axes(a) == reduced_axes(b) &&
            body_.type(a.operands[0]).dims == body_.type(b.operands[0]).dims;
@@ -80,7 +81,11 @@ class Placement {
   void place_loop(const Node& node) {
     int depth = level(node);
     const bool scatter = node.op->strict.pattern == Pattern::scatter;
-    if ((is_reduction(node) && !written_out(node)) || scatter) {
+    if (is_fibre(node)) {
+      ++depth;
+      const bool own = std::holds_alternative<Fibres>(recipe_);
+      add(node, 2 * depth - 1, own ? Place::per_block : Place::once);
+    } else if ((is_reduction(body_, node) && !written_out(node)) || scatter) {
       ++depth;
       add(node, 2 * depth - 1, scatter ? Place::once : place_of(node));
     }
@@ -89,7 +94,7 @@ class Placement {
   void add(const Node& node, int key, Place place) {
     for (std::size_t d = 0; d < drafts_.size(); ++d) {
       if (key % 2 != 0 && drafts_[d].key == key && drafts_[d].stage.place == place &&
-          is_reduction(node) && is_reduction(*drafts_[d].node) &&
+          is_reduction(body_, node) && is_reduction(body_, *drafts_[d].node) &&
           same_loop(node, *drafts_[d].node)) {
         drafts_[d].stage.values.push_back(node.results[0]);
         stage_[node.results[0].index] = static_cast<int>(d);

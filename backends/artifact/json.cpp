@@ -31,6 +31,9 @@ struct RecipeJson {
   Json operator()(const Scatter& r) const {
     return {{"kind", "scatter"}, {"vector", r.vector}, {"grain", r.grain}};
   }
+  Json operator()(const Fibres& r) const {
+    return {{"kind", "fibres"}, {"strip", r.strip}, {"grain", r.grain}};
+  }
 };
 
 Json tensor_json(const hd_signature& s, std::uint32_t number) {

@@ -43,6 +43,7 @@ bool fits(const Kernel& k) {
   if (std::holds_alternative<Rows>(k.recipe)) return row_axes(k.body).has_value();
   if (std::holds_alternative<Columns>(k.recipe)) return fits_columns(k.body);
   if (std::holds_alternative<Contract>(k.recipe)) return main_contraction(k.body).has_value();
+  if (std::holds_alternative<Fibres>(k.recipe)) return fibre_node(k.body) != nullptr;
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/backends/halide/fibres.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
@@ -179,15 +180,20 @@ void KernelBuilder::store_value(ValueId v) {
   if (!args.empty()) heddle::halide::vectorize(f, args.back(), extents.back(), lanes_of(v), 1);
 }
 
+Columns KernelBuilder::plain_columns() const { return {.strip = 2 * vector, .grain = 0}; }
+
 void KernelBuilder::make_stage_once(const Stage& stage) {
   const ValueId v = stage.values[0];
   const Node& n = node(v);
   if (n.op == &op_scatter)
     return stage_scatter(*this, v, choose_scatter(kernel.body, kernel.target));
-  if (!is_reduction(n)) {
+  if (is_fibre(n)) return FibreStage(*this, v, 1, true).compute_root();
+  if (!is_reduction(kernel.body, n)) {
     for (ValueId each : stage.values) store_value(each);
     return;
   }
+  if (n.op == &op_conv_general) return stage_conv(*this, stage);
+  if (n.op->strict.pattern == Pattern::window) return stage_columns(*this, stage, plain_columns());
   if (elements.type(v).rank() == 0) return stage_total(*this, stage, 1, 4 * vector);
   if (n.op == &op_dot_general) {
     const DotShape s = dot_shape(kernel.body, n);
@@ -203,7 +209,7 @@ void KernelBuilder::make_stage_once(const Stage& stage) {
                            n.attributes.as<DotAttributes>().rhs_contract.back() + 1 ==
                                static_cast<std::int64_t>(elements.type(n.operands[1]).rank());
   if (along_rows && matrix_rows) return stage_lanes(*this, stage);
-  stage_columns(*this, stage, Columns{.strip = 2 * vector, .grain = 0});
+  stage_columns(*this, stage, plain_columns());
 }
 
 }  // namespace heddle::halide

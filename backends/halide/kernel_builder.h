@@ -40,6 +40,8 @@ class KernelBuilder {
   void schedule_map(OutputGroup& group, const Map& map);
   /// Every stage placed `once`, in order; the others are the recipe's.
   void make_stage_once(const Stage& stage);
+  /// Sums of columns as one task.
+  Columns plain_columns() const;
 
  private:
   void make_input(std::size_t port);
@@ -61,6 +63,8 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& columns)
 void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter);
 /// A contraction in register tiles, stored whole.
 void stage_contraction(KernelBuilder& b, ValueId v, const Contract& contract);
+/// A convolution that is not written out.
+void stage_conv(KernelBuilder& b, const Stage& stage);
 
 // The recipes.
 void apply(KernelBuilder& b, const Map& map);
@@ -68,6 +72,7 @@ void apply(KernelBuilder& b, const Rows& rows);
 void apply(KernelBuilder& b, const Columns& columns);
 void apply(KernelBuilder& b, const Contract& contract);
 void apply(KernelBuilder& b, const Scatter& scatter);
+void apply(KernelBuilder& b, const Fibres& fibres);
 
 }  // namespace heddle::halide
 

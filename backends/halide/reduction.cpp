@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "heddle/backends/halide/exact.h"
+#include "heddle/backends/halide/window.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
@@ -12,15 +13,20 @@ namespace heddle::halide {
 namespace {
 
 bool is_argument(const Node& node) { return node.op == &op_argmax || node.op == &op_argmin; }
-bool is_sum(const Node& node) { return node.op == &op_reduce_sum || node.op == &op_dot_general; }
-
-Expr lowest(Halide::Type t) {
-  return t.is_float() ? Halide::Internal::make_const(t, -std::numeric_limits<double>::infinity())
-                      : t.min();
+bool is_sum(const Node& node) {
+  return node.op == &op_reduce_sum || node.op == &op_reduce_window_sum ||
+         node.op->strict.pattern == Pattern::contract;
 }
-Expr highest(Halide::Type t) {
-  return t.is_float() ? Halide::Internal::make_const(t, std::numeric_limits<double>::infinity())
-                      : t.max();
+bool is_max(const Node& node) {
+  return node.op == &op_reduce_max || node.op == &op_reduce_window_max;
+}
+bool is_min(const Node& node) {
+  return node.op == &op_reduce_min || node.op == &op_reduce_window_min;
+}
+
+// Windows and convolutions reduce no axis of their operand.
+bool has_axes(const Node& node) {
+  return node.op->strict.pattern == Pattern::reduce || node.op == &op_dot_general;
 }
 
 // A product under a floating-point sum may become an FMA, as in a contraction.
@@ -31,20 +37,29 @@ Expr multiply_add(const Expr& total, const Expr& a, const Expr& b) {
 
 }  // namespace
 
+Expr lowest(Halide::Type t) {
+  return t.is_float() ? Halide::Internal::make_const(t, -std::numeric_limits<double>::infinity())
+                      : t.min();
+}
+Expr highest(Halide::Type t) {
+  return t.is_float() ? Halide::Internal::make_const(t, std::numeric_limits<double>::infinity())
+                      : t.max();
+}
+
 Reduction::Reduction(Elements& elements, ValueId value)
     : elements_(&elements),
       value_(value),
       node_(elements.maker(value)),
       kept_(elements.extents(node_->results[0])),
       reduced_(elements.extents(reduced_dims(elements.body(), *node_))),
-      axes_(reduced_axes(*node_)) {}
+      axes_(has_axes(*node_) ? reduced_axes(*node_) : std::vector<std::int64_t>{}) {}
 
 State Reduction::initial() const {
   const Halide::Type t = expression_type(elements_->type(node_->operands[0]).dtype);
   if (is_sum(*node_)) return {Halide::Internal::make_zero(t)};
   if (node_->op == &op_reduce_prod) return {Halide::Internal::make_one(t)};
-  if (node_->op == &op_reduce_max) return {lowest(t)};
-  if (node_->op == &op_reduce_min) return {highest(t)};
+  if (is_max(*node_)) return {lowest(t)};
+  if (is_min(*node_)) return {highest(t)};
   if (node_->op == &op_reduce_any) return {Halide::Internal::const_false()};
   if (node_->op == &op_reduce_all) return {Halide::Internal::const_true()};
   // Worse than any element: its index lies past all others.
@@ -65,7 +80,23 @@ Expr Reduction::operand(const Index& kept, const Index& r) const {
   return elements_->at(node_->operands[0], operand_index(kept, r));
 }
 
+State Reduction::step_conv(const State& state, const Index& kept, const Index& r) const {
+  const Dims& taps = elements_->type(node_->operands[1]).dims;
+  const std::int64_t groups = node_->attributes.as<ConvAttributes>().groups;
+  const Expr group = groups == 1 ? constant(0) : kept[1] / constant(taps[0].constant() / groups);
+  const Expr x =
+      conv_element(*elements_, *node_, kept[0], group * constant(taps[1].constant()) + r[0],
+                   Index(kept.begin() + 2, kept.end()), Index(r.begin() + 1, r.end()));
+  Index tap{kept[1]};
+  tap.insert(tap.end(), r.begin(), r.end());
+  return {multiply_add(state[0], x, elements_->at(node_->operands[1], tap))};
+}
+
 State Reduction::step(const State& state, const Index& kept, const Index& r) const {
+  if (node_->op == &op_conv_general) return step_conv(state, kept, r);
+  if (node_->op->strict.pattern == Pattern::window) {
+    return combine(state, {window_element(*elements_, *node_, kept, r, initial()[0])});
+  }
   if (node_->op == &op_dot_general) {
     const DotShape s = dot_shape(elements_->body(), *node_);
     Index lhs(s.batch.size() + s.rows.size() + s.inner.size());
@@ -110,8 +141,8 @@ State Reduction::combine(const State& a, const State& b) const {
   if (is_argument(*node_)) return better(a, b);
   if (is_sum(*node_)) return {exact_add(a[0], b[0])};
   if (node_->op == &op_reduce_prod) return {exact_mul(a[0], b[0])};
-  if (node_->op == &op_reduce_max) return {larger(b[0], a[0])};
-  if (node_->op == &op_reduce_min) return {smaller(b[0], a[0])};
+  if (is_max(*node_)) return {larger(b[0], a[0])};
+  if (is_min(*node_)) return {smaller(b[0], a[0])};
   if (node_->op == &op_reduce_any) return {a[0] || b[0]};
   return {a[0] && b[0]};
 }

@@ -9,9 +9,13 @@ namespace heddle::halide {
 
 using State = std::vector<Expr>;
 
+/// What any element is above or below: infinity for floats, the farthest integer else.
+Expr lowest(Halide::Type t);
+Expr highest(Halide::Type t);
+
 class Reduction {
  public:
-  /// `value` is made by a reduce operation, argmax, argmin or dot_general.
+  /// `value` is made by a reduce operation, argmax, argmin, a contraction or a window.
   Reduction(Elements& elements, ValueId value);
 
   ValueId value() const { return value_; }
@@ -29,6 +33,7 @@ class Reduction {
  private:
   Expr operand(const Index& kept, const Index& r) const;
   Index operand_index(const Index& kept, const Index& r) const;
+  State step_conv(const State& state, const Index& kept, const Index& r) const;
   State better(const State& a, const State& b) const;
 
   Elements* elements_;

@@ -5,6 +5,7 @@
 #define HEDDLE_GRAPH_OPS_EVALUATE_H_
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "heddle/graph/ops/record.h"
@@ -69,6 +70,19 @@ inline constexpr auto kMinimum = [](auto x, auto y) {
   }
   return y < x ? y : x;
 };
+
+/// What every element beats: infinity for floats, the farthest integer else.
+template <class C>
+C worst(bool of_max) {
+  using Limits = std::numeric_limits<C>;
+  if constexpr (std::is_floating_point_v<C>)
+    return of_max ? -Limits::infinity() : Limits::infinity();
+  return of_max ? Limits::lowest() : Limits::max();
+}
+/// What sums and products are taken in: floats in double, integers modulo 2^64.
+template <class T>
+using Total =
+    std::conditional_t<is_small_float<T> || std::is_floating_point_v<T>, double, std::uint64_t>;
 
 /// result[i] = kF(x[i]) in the dtype's own arithmetic.
 template <int kKinds, auto kF>

@@ -1,6 +1,4 @@
 // Reductions: sums, products, extremes, and where they are.
-#include <limits>
-
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/emit.h"
 #include "heddle/graph/ops/evaluate.h"
@@ -44,10 +42,6 @@ Literal fold(const Literal& x, const Axes& axes, Accumulator start, Step step) {
   return generate<T>(type, [&](std::size_t i) { return convert_element<T>(sums[i]); });
 }
 
-/// Sums and products: floats in double, integers modulo 2^64.
-template <class T>
-using Total =
-    std::conditional_t<is_small_float<T> || std::is_floating_point_v<T>, double, std::uint64_t>;
 Literals evaluate_sum(At at, Inputs in) {
   return {dispatch_kinds<kNumber>(in[0].type.dtype, [&](auto t) {
     using T = typename decltype(t)::type;
@@ -63,14 +57,6 @@ Literals evaluate_prod(At at, Inputs in) {
   })};
 }
 
-/// What every element beats: infinity for floats, the farthest integer else.
-template <class C>
-C worst(bool of_max) {
-  using Limits = std::numeric_limits<C>;
-  if constexpr (std::is_floating_point_v<C>)
-    return of_max ? -Limits::infinity() : Limits::infinity();
-  return of_max ? Limits::lowest() : Limits::max();
-}
 template <auto kPick, bool kOfMax>
 Literals evaluate_extremum(At at, Inputs in) {
   return {dispatch_kinds<kNumber>(in[0].type.dtype, [&](auto t) {

@@ -38,14 +38,14 @@ Function body_pow(Bound, const DtypePlan&);
 Function body_direct(Bound, const DtypePlan&);
 /// Reductions: options axes (default: all; negative ones count from the end) and keepdims.
 Function body_reduce(Bound, const DtypePlan&);
-/// gather, scatter: negative indices count from the end.
+/// gather, scatter, take_along_axis: negative indices count from the end.
 Function body_gather(Bound, const DtypePlan&);
 Function body_reshape(Bound, const DtypePlan&);    ///< one extent may be -1
 Function body_broadcast(Bound, const DtypePlan&);  ///< without `axes`: right-aligned
 Function body_transpose(Bound, const DtypePlan&);  ///< without `permutation`: reversed
 Function body_slice(Bound, const DtypePlan&);      ///< ranges as NumPy reads them
 Function body_axes(Bound, const DtypePlan&);       ///< `axes` in any order, negative ones too
-/// Operations with one option `axis`, which may be negative.
+/// Operations with an option `axis`, which may be negative; other options pass.
 Function body_axis(Bound, const DtypePlan&);
 
 inline constexpr OperandKind kWeak = OperandKind::weak_scalar;

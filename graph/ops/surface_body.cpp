@@ -75,7 +75,11 @@ struct Body {
     return b.finish();
   }
   Function apply(Attributes attributes) {
-    return result(b.emit(*call.op, values, std::move(attributes)));
+    const Values results = b.add(*call.op, values, std::move(attributes));
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      b.output(r == 0 ? "result" : absl::StrCat("result", r), results[r]);
+    }
+    return b.finish();
   }
 };
 
@@ -183,9 +187,11 @@ Function body_reduce(Bound call, const DtypePlan& plan) {
 
 Function body_axis(Bound call, const DtypePlan& plan) {
   Body body(call, plan);
-  const std::int64_t axis =
-      axis_in(call, "axis", call.options.get<std::int64_t>("axis"), body.rank());
-  return body.apply(Attributes::of(AxisAttributes{axis}));
+  std::vector<Attributes::Entry> options = call.options.entries();
+  for (auto& [name, value] : options) {
+    if (name == "axis") value = axis_in(call, "axis", std::get<std::int64_t>(value), body.rank());
+  }
+  return body.apply(Attributes(std::move(options)));
 }
 
 Function body_axes(Bound call, const DtypePlan& plan) {

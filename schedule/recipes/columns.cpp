@@ -21,7 +21,7 @@ Columns choose_columns(const Function& body, const Target& target) {
   std::int64_t columns = 1, rows = 1;
   std::size_t sums = 0;
   for (const Node& node : body.nodes) {
-    if (!is_reduction(node) || body.type(node.results[0]).rank() == 0) continue;
+    if (!is_reduction(body, node) || body.type(node.results[0]).rank() == 0) continue;
     const std::int64_t kept = product(kept_extents(body, node));
     const std::int64_t reduced = product(reduced_extents(body, node));
     if (reduced <= kInlineReduction) continue;

@@ -9,7 +9,7 @@ Rows choose_rows(const Function& body, const Target& target) {
   Rows rows{.lanes = 4 * lanes_of(body, target)};
   std::int64_t count = 1, longest = 1;
   for (const Node& node : body.nodes) {
-    if (!is_reduction(node)) continue;
+    if (!is_reduction(body, node)) continue;
     count = product(kept_extents(body, node));
     longest = std::max(longest, product(reduced_extents(body, node)));
   }

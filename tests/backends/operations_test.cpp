@@ -120,6 +120,8 @@ void check_all_rows(bool checked) {
   check(Pattern::reduce, RecipeKind::columns);
   check(Pattern::contract, RecipeKind::contract);
   check(Pattern::scatter, RecipeKind::scatter);
+  check(Pattern::scan, RecipeKind::fibres);
+  check(Pattern::sort, RecipeKind::fibres);
 }
 
 TEST(Operations, TheirRowsAgreeWithTheReference) { check_all_rows(false); }

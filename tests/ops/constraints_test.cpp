@@ -43,6 +43,25 @@ std::vector<Broken> by_hand() {
   };
   const Type idx = t(DType::i32, {2}), pred = t(DType::boolean, {2});
   const Attributes nn = Attributes::of(DotAttributes{{}, {}, {1}, {0}});
+  const auto window = [](WindowAttributes a) { return Attributes::of(a); };
+  const auto conv = [](ConvAttributes a) { return Attributes::of(a); };
+  const auto order = [](std::int64_t a, std::int64_t count) {
+    return Attributes::of(ArgsortAttributes{a, count});
+  };
+  const auto upscale = [](ConvTransposeAttributes a) { return Attributes::of(a); };
+  const auto pool = [](PoolAttributes a) { return Attributes::of(a); };
+  const auto average = [](PoolAttributes a) {
+    AvgPoolAttributes own;
+    static_cast<PoolAttributes&>(own) = std::move(a);
+    return Attributes::of(own);
+  };
+  const Attributes four = Attributes::of(RandomAttributes{{4}});
+  const Type key = t(DType::u32, {2}), counter = t(DType::u32, {4});
+  const WindowAttributes pairs{{2}, {1}, {0}, {0}, {1}, {1}};
+  const ConvAttributes plain{{1}, {0}, {0}, {1}, {1}, 1}, grouped{{1}, {0}, {0}, {1}, {1}, 2};
+  const ConvTransposeAttributes up{{1}, {0}, {0}, {0}, {1}, 2};
+  const Attributes slice_of_1 = Attributes::of(DynamicSliceAttributes{{1}});
+  const Type start = t(DType::i32, {1});
   std::vector<Broken> all = {
       {&op_compare, "C1", {f({2}), t(DType::i32, {2})}, lt, true, "differ in dtype"},
       {&op_compare, "C2", {f({2}), f({3})}, lt, false, "differ in shape"},
@@ -110,6 +129,123 @@ std::vector<Broken> by_hand() {
        false,
        "named twice"},
       {&op_dot_general, "C3", {f({2, 3}), f({4, 2})}, nn, false, "contract extents differ"},
+      {&op_dynamic_slice, "C1", {f({2}), f({1})}, slice_of_1, true, "needed i32"},
+      {&op_dynamic_slice, "C2", {f({2}), idx}, slice_of_1, false, "one start per axis"},
+      {&op_dynamic_slice,
+       "C3",
+       {f({2}), start},
+       Attributes::of(DynamicSliceAttributes{{3}}),
+       false,
+       "does not fit"},
+      {&op_dynamic_update_slice, "C1", {f({2}), f({1}), f({1})}, {}, true, "needed i32"},
+      {&op_dynamic_update_slice, "C2", {f({2}), idx, f({1})}, {}, false, "one start per axis"},
+      {&op_dynamic_update_slice, "C3", {f({2}), start, start}, {}, true, "differ in dtype"},
+      {&op_dynamic_update_slice, "C4", {f({2}), start, f({3})}, {}, false, "does not fit"},
+      {&op_conv_general,
+       "C1",
+       {f({1, 1, 2}), t(DType::i32, {1, 1, 2})},
+       conv(plain),
+       true,
+       "differ in dtype"},
+      {&op_conv_general,
+       "C2",
+       {f({1, 1, 2}), f({1, 1})},
+       conv(plain),
+       false,
+       "[out, channels, ..]"},
+      {&op_conv_general,
+       "C3",
+       {f({1, 1, 2}), f({1, 1, 2})},
+       conv({{0}, {0}, {0}, {1}, {1}}),
+       false,
+       "too small"},
+      {&op_conv_general, "C4", {f({1, 2, 2}), f({3, 1, 2})}, conv(grouped), false, "equal size"},
+      {&op_conv_general,
+       "C5",
+       {f({1, 4, 2}), f({2, 1, 2})},
+       conv(grouped),
+       false,
+       "channels differ"},
+      {&op_conv_general,
+       "C6",
+       {f({1, 1, 2}), f({1, 1, 0})},
+       conv(plain),
+       false,
+       "window of nothing"},
+      {&op_argsort, "C1", {f({2})}, order(1, 2), false, "axis out of range"},
+      {&op_argsort, "C2", {f({2})}, order(0, 3), false, "no such number"},
+      {&op_rng_bits, "C1", {idx, counter}, four, true, "needed u32"},
+      {&op_rng_bits, "C2", {key, key}, four, false, "a counter four"},
+      {&op_rng_bits,
+       "C3",
+       {key, counter},
+       Attributes::of(RandomAttributes{{-1}}),
+       false,
+       "negative extent"},
+      {&op_random_uniform, "C1", {idx, counter}, four, true, "needed u32"},
+      {&op_random_uniform, "C2", {key, key}, four, false, "a counter four"},
+      {&op_random_uniform,
+       "C3",
+       {key, counter},
+       Attributes::of(RandomAttributes{{-1}}),
+       false,
+       "negative extent"},
+      {&op_random_normal, "C1", {idx, counter}, four, true, "needed u32"},
+      {&op_random_normal, "C2", {key, key}, four, false, "a counter four"},
+      {&op_random_normal,
+       "C3",
+       {key, counter},
+       Attributes::of(RandomAttributes{{-1}}),
+       false,
+       "negative extent"},
+      {&op_take_along_axis, "C1", {f({2}), f({2})}, gather(0, "clip"), true, "needed i32"},
+      {&op_take_along_axis, "C2", {f({2}), idx}, gather(1, "clip"), false, "axis out of range"},
+      {&op_take_along_axis, "C3", {f({2}), idx}, gather(0, "wrap"), false, "unknown mode"},
+      {&op_take_along_axis, "C4", {f({2, 3}), idx}, gather(0, "clip"), false, "but along the axis"},
+      {&op_sort, "C1", {f({2})}, Attributes::of(SortAttributes{1}), false, "axis out of range"},
+      {&op_top_k, "C1", {f({})}, Attributes::of(TopKAttributes{1}), false, "no last axis"},
+      {&op_top_k, "C2", {f({2})}, Attributes::of(TopKAttributes{3}), false, "no such number"},
+      {&op_max_pool, "C1", {pred}, pool({{2}, {1}, {0}, {0}}), true, "unsupported dtype"},
+      {&op_max_pool,
+       "C2",
+       {f({2})},
+       pool({{2, 2}, {1, 1}, {0, 0}, {0, 0}}),
+       false,
+       "more spatial axes"},
+      {&op_max_pool, "C3", {f({2})}, pool({{2}, {1}, {-1}, {0}}), false, "too small"},
+      {&op_avg_pool, "C1", {idx}, average({{2}, {1}, {0}, {0}}), true, "unsupported dtype"},
+      {&op_avg_pool, "C2", {f({2})}, average({{2}, {1, 1}, {0}, {0}}), false, "one entry per axis"},
+      {&op_avg_pool, "C3", {f({2})}, average({{0}, {1}, {0}, {0}}), false, "too small"},
+      {&op_conv_transpose,
+       "C1",
+       {f({1, 2, 2}), t(DType::i32, {2, 1, 2})},
+       upscale(up),
+       true,
+       "differ in dtype"},
+      {&op_conv_transpose,
+       "C2",
+       {f({1, 2, 2}), f({2, 1})},
+       upscale(up),
+       false,
+       "[channels, out, ..]"},
+      {&op_conv_transpose,
+       "C3",
+       {f({1, 2, 2}), f({2, 1, 2})},
+       upscale({{1}, {0}, {0}, {0, 0}, {1}, 2}),
+       false,
+       "one entry per axis"},
+      {&op_conv_transpose,
+       "C4",
+       {f({1, 3, 2}), f({3, 1, 2})},
+       upscale(up),
+       false,
+       "channels differ"},
+      {&op_conv_transpose,
+       "C5",
+       {f({1, 2, 2}), f({2, 1, 0})},
+       upscale(up),
+       false,
+       "window of nothing"},
       {&op_matmul, "C1", {f({2, 3}), t(DType::i32, {3, 2})}, {}, true, "differ in dtype"},
       {&op_matmul, "C2", {f({3}), f({3, 2})}, {}, false, "rank 2"},
       {&op_matmul, "C3", {f({2, 3}), f({4, 2})}, {}, false, "K is 3 from x and 4 from y"},
@@ -160,6 +296,17 @@ std::vector<Broken> by_hand() {
     const bool truth = op == &op_reduce_any || op == &op_reduce_all;
     all.push_back({op, "C1", {truth ? idx : pred}, axes({0}), true, "unsupported dtype"});
     all.push_back({op, "C2", {truth ? pred : f({2})}, axes({1}), false, "axis out of range"});
+  }
+  for (const Operation* op : {&op_cumsum, &op_cumprod, &op_cummax, &op_cummin}) {
+    const auto along = [](std::int64_t a) { return Attributes::of(CumulativeAttributes{a}); };
+    all.push_back({op, "C1", {pred}, along(0), true, "unsupported dtype"});
+    all.push_back({op, "C2", {f({2})}, along(1), false, "axis out of range"});
+  }
+  for (const Operation* op :
+       {&op_reduce_window_sum, &op_reduce_window_max, &op_reduce_window_min}) {
+    all.push_back({op, "C1", {pred}, window(pairs), true, "unsupported dtype"});
+    all.push_back({op, "C2", {f({2, 2})}, window(pairs), false, "one entry per axis"});
+    all.push_back({op, "C3", {f({2})}, window({{0}, {1}, {0}, {0}, {1}, {1}}), false, "too small"});
   }
   return all;
 }

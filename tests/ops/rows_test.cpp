@@ -93,7 +93,7 @@ class Row {
   void check_tangent(const Program& wide) {
     const Program forward = jvp(wide, wrt_);
     verify(forward);
-    tangent_ = run(forward, with_directions()).at(1);
+    tangent_ = run(forward, with_directions()).at(wide.entry().outputs.size());
     if (!is_wide(wide.entry())) return;
     const Literal plus = run(wide, shifted(kStep))[0], minus = run(wide, shifted(-kStep))[0];
     expect_near(tangent_, difference(plus, minus), 1e-6, 1e-6, "tangent");
@@ -110,7 +110,7 @@ class Row {
     double left = 0, right = 0, size = 0;
     const std::vector<double> t = to_doubles(tangent_), weights = to_doubles(c);
     for (std::size_t e = 0; e < t.size(); ++e) left += t[e] * weights[e];
-    for (std::size_t i = 0, r = 1; i < types_.size(); ++i) {
+    for (std::size_t i = 0, r = wide.entry().outputs.size(); i < types_.size(); ++i) {
       if (!is_floating(types_[i].dtype)) continue;
       const std::vector<double> v = to_doubles(directions_[i]), ct = to_doubles(results.at(r++));
       for (std::size_t e = 0; e < v.size(); ++e) {

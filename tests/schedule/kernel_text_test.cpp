@@ -55,6 +55,20 @@ TEST(KernelText, IsReadBackAsItWasPrinted) {
   }
 }
 
+TEST(KernelText, OfAScanIsReadBackAndItsOuterAxesCollapse) {
+  Builder b("f");
+  const ValueId x = b.input("x", f32({3, 5, 40, 2, 8}));
+  b.output("y", b.emit(op_cumsum, {x}, Attributes::of(CumulativeAttributes{2, true, false})));
+  const Kernel kernel = kernel_of(b.finish(), RecipeKind::fibres);
+  EXPECT_TRUE(std::holds_alternative<Fibres>(kernel.recipe));
+  EXPECT_EQ(to_text(parse_kernel(to_text(kernel))), to_text(kernel));
+  const Function collapsed = collapse_axes(kernel.body);
+  EXPECT_EQ(to_text(collapsed.type(collapsed.outputs[0].value)), "f32[15,40,16]");
+  const auto a = collapsed.nodes[0].attributes.as<CumulativeAttributes>();
+  EXPECT_EQ(a.axis, 1);
+  EXPECT_TRUE(a.reverse);
+}
+
 TEST(KernelText, HasNoNamesOfTheUsers) {
   const Kernel a = kernel_of(softmax("loss", "logits"), RecipeKind::rows);
   const Kernel b = kernel_of(softmax("other", "x"), RecipeKind::rows);

@@ -1,6 +1,7 @@
 // Plans compute what their programs say, with the memory they claim: run by interpreting kernels on
 // simulated memory.
 #include "heddle/graph/builder.h"
+#include "heddle/graph/emit.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
@@ -152,6 +153,22 @@ TEST(Plan, reductions_over_nothing_are_their_identities) {  // F10
       "f32[]\n"
       "  return %0, %1, %2, %3\n}\n",
       2);
+}
+
+// Shifted sums are computed where they are read only up to a limit: a prefix in log2(n) steps would
+// read its operand n times for each element.
+TEST(Plan, chains_of_shifted_sums_are_cut) {
+  Builder b("f");
+  ValueId x = b.input("x", {DType::f32, {1024}});
+  for (std::int64_t d = 1; d < 1024; d *= 2) {
+    const ValueId zero = emit::scalar(b, DType::f32, 0);
+    x = emit::add(b, x, emit::pad(b, x, zero, {d}, {-d}, {0}));
+  }
+  b.output("y", x);
+  const Program p({b.finish()});
+  const Plan plan = plan_of(p);
+  EXPECT_GE(plan.functions[0].steps.size(), 2u);
+  EXPECT_LE(plan.functions[0].steps.size(), 4u);
 }
 
 TEST(Plan, middle_axes_reduce) {

@@ -122,9 +122,17 @@ Expr lower_pad(const Element& e) {
     if (p.low[a] == 0 && p.high[a] == 0 && p.interior[a] == 0) continue;
     const std::int64_t step = p.interior[a] + 1;
     const Expr at = i[a] - constant(p.low[a]);
-    in_operand = in_operand && at >= 0 && at <= constant((from[a] - 1) * step);
-    if (step > 1) in_operand = in_operand && at % constant(step) == 0;
-    i[a] = inside(step > 1 ? at / constant(step) : at, from[a]);
+    const Expr within = at >= 0 && at <= constant((from[a] - 1) * step);
+    if (step > 1) {
+      in_operand = in_operand && within && at % constant(step) == 0;
+      i[a] = inside(at / constant(step), from[a]);
+    } else if (a + 1 == i.size()) {  // the innermost loop gets a part without the question
+      in_operand = in_operand && likely(within);
+      i[a] = inside(likely(at), from[a]);
+    } else {
+      in_operand = in_operand && within;
+      i[a] = inside(at, from[a]);
+    }
   }
   return select(in_operand, e.operand(0, i), filler);
 }

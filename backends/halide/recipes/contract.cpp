@@ -7,6 +7,8 @@
 
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/window.h"
+#include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 
@@ -20,6 +22,7 @@ class Tiles {
         c_(c),
         node_(b.node(dot)),
         dtype_(b.elements.type(dot).dtype),
+        conv_(node_.op == &op_conv_general),
         s_(dot_shape(b.kernel.body, node_)),
         batch_(b.elements.extents(s_.batch)),
         rows_(b.elements.extents(s_.rows)),
@@ -86,12 +89,37 @@ class Tiles {
     return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
   }
   Expr left(const Expr& batch, const Expr& row, const Expr& inner) const {
+    if (conv_) {
+      Index index = unflatten(inner, inner_);
+      index.insert(index.begin(), batch * constant(m()) + edge(row, m(), c_.mr));
+      return b_.elements.at(node_.operands[1], index);
+    }
     return operand(0, s_.lhs_batch, s_.lhs_rows, rows_, s_.lhs_inner, batch, edge(row, m(), c_.mr),
                    inner);
   }
   Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
+    if (conv_) return patch(batch, edge(column, n(), c_.nr * c_.panels), inner);
     return operand(1, s_.rhs_batch, s_.rhs_columns, columns_, s_.rhs_inner, batch,
                    edge(column, n(), c_.nr * c_.panels), inner);
+  }
+  // The images of a convolution are batches, or columns (see DotShape).
+  bool by_image() const { return batch_.size() > 1; }
+  Expr patch(const Expr& batch, const Expr& column, const Expr& inner) const {
+    const Index outer = unflatten(batch, batch_), at = unflatten(column, columns_),
+                tap = unflatten(inner, inner_);
+    const std::ptrdiff_t skip = by_image() ? 0 : 1;
+    Index result;
+    if (by_image()) result.assign(outer.begin() + 2, outer.end());
+    result.insert(result.end(), at.begin() + skip, at.end());
+    const Expr image = by_image() ? outer[0] : at[0], group = by_image() ? outer[1] : outer[0];
+    return conv_element(b_.elements, node_, image, group * constant(inner_[0]) + tap[0], result,
+                        Index(tap.begin() + 1, tap.end()));
+  }
+  // The kernel is packed once for all images.
+  Expr left_batch() const {
+    if (!conv_ || !by_image()) return bt_;
+    const Extent places = product(Extents(batch_.begin() + 2, batch_.end()));
+    return bt_ / constant(places) % constant(batch_[1]);
   }
   Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Extents& free,
                const Axes& inner_axes, const Expr& batch, const Expr& position,
@@ -114,6 +142,10 @@ class Tiles {
     return last(s_.lhs_rows, b_.elements.type(node_.operands[0]).rank());
   }
   bool rhs_contiguous() const {
+    if (conv_) {
+      const auto a = node_.attributes.as<ConvAttributes>();
+      return by_image() && a.strides.back() == 1 && a.lhs_dilation.back() == 1;
+    }
     return last(s_.rhs_columns, b_.elements.type(node_.operands[1]).rank());
   }
 
@@ -121,8 +153,8 @@ class Tiles {
     k_ = RDom(0, constant(k()), "k" + name_);
     lhs_(i_, q_, io_, bt_) = left(bt_, io_ * c_.mr + i_, q_);
     rhs_(j_, q_, jo_, bt_) = right(bt_, jo_ * c_.nr + j_, q_);
-    const Expr a =
-        c_.lhs == Pack::none ? left(bt_, io_ * c_.mr + i_, k_) : Expr(lhs_(i_, k_, io_, bt_));
+    const Expr a = c_.lhs == Pack::none ? left(left_batch(), io_ * c_.mr + i_, k_)
+                                        : Expr(lhs_(i_, k_, io_, left_batch()));
     const Expr x =
         c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, k_) : Expr(rhs_(j_, k_, jo_, bt_));
     prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
@@ -165,6 +197,7 @@ class Tiles {
   const Contract c_;
   const Node& node_;
   DType dtype_;
+  const bool conv_;
   DotShape s_;
   Extents batch_, rows_, columns_, inner_;
   int vector_;
@@ -173,6 +206,28 @@ class Tiles {
   Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, bt_{"bt"};
   RDom k_;
 };
+
+}  // namespace
+
+namespace {
+
+// An index of the result as batch, rows, columns.
+Index arranged(const Node& node, const DotShape& s, const Index& i) {
+  if (node.op != &op_conv_general) return i;
+  const Expr group = i[1] / constant(s.m()), row = i[1] % constant(s.m());
+  Index spatial(i.begin() + 2, i.end()), result;
+  if (s.batch.size() == 1) {
+    result = {group, row, i[0]};
+  } else {
+    const auto split = spatial.begin() + static_cast<std::ptrdiff_t>(s.batch.size() - 2);
+    result = {i[0], group};
+    result.insert(result.end(), spatial.begin(), split);
+    result.push_back(row);
+    spatial.erase(spatial.begin(), split);
+  }
+  result.insert(result.end(), spatial.begin(), spatial.end());
+  return result;
+}
 
 }  // namespace
 
@@ -190,7 +245,8 @@ void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
   tiles.schedule(whole, m, n, {batch});
   const Extents batches = b.elements.extents(s.batch), row_extents = b.elements.extents(s.rows),
                 column_extents = b.elements.extents(s.columns);
-  b.elements.stage(v, [=](const Index& i) {
+  b.elements.stage(v, [=, &node = b.node(v)](const Index& index) {
+    const Index i = arranged(node, s, index);
     const auto rows = i.begin() + static_cast<std::ptrdiff_t>(s.batch.size());
     const auto columns = rows + static_cast<std::ptrdiff_t>(s.rows.size());
     return Expr(whole(flatten(Index(columns, i.end()), column_extents),

@@ -17,7 +17,7 @@ class RowStages {
       : b_(b), rows_(rows), axes_(axes), extents_(std::move(extents)), count_(product(extents_)) {}
 
   void make(const Stage& stage) {
-    if (is_reduction(b_.node(stage.values[0]))) {
+    if (is_reduction(b_.kernel.body, b_.node(stage.values[0]))) {
       make_reduction(stage);
     } else {
       for (ValueId v : stage.values) make_value(v);
@@ -90,7 +90,8 @@ Var schedule_rows(OutputGroup& group, std::size_t axes, const Extent& count, std
 void apply_total(KernelBuilder& b, const Rows& rows) {
   for (const Stage& stage : b.kernel.stages) {
     const ValueId v = stage.values[0];
-    const bool one_axis = is_reduction(b.node(v)) && b.elements.type(v).rank() == 0 &&
+    const bool one_axis = is_reduction(b.kernel.body, b.node(v)) &&
+                          b.elements.type(v).rank() == 0 &&
                           reduced_extents(b.kernel.body, b.node(v)).size() == 1;
     if (one_axis) {
       stage_total(b, stage, rows.split, rows.lanes);
@@ -110,7 +111,7 @@ void apply(KernelBuilder& b, const Rows& rows) {
   if (axes == 0) return apply_total(b, rows);
   Extents extents;
   for (const Node& n : b.kernel.body.nodes) {
-    if (is_reduction(n)) extents = b.elements.extents(n.results[0]);
+    if (is_reduction(b.kernel.body, n)) extents = b.elements.extents(n.results[0]);
   }
   RowStages stages(b, rows, axes, extents);
   for (const Stage& stage : b.kernel.stages) {
