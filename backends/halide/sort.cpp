@@ -8,7 +8,7 @@
 namespace heddle::halide {
 namespace {
 
-constexpr std::int64_t kMostCounted = 256;  // n^2 / 8 compares against about 4 n + 1000 steps
+constexpr std::int64_t kMostCounted = 128;  // n^2 / 8 compares against about 16 n + 2000 steps
 constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
 
 // Unsigned numbers in the order of the elements. No number's key is 0 or the greatest one, which
