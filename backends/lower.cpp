@@ -83,6 +83,18 @@ void check_compiles(const Function& f, const Target& target) {
   }
 }
 
+// What is left of extensions after expansion has no kernel.
+void check_extensions(const Function& f, const Target& target) {
+  for (const Node& node : f.nodes) {
+    if (node.op->extension == nullptr) continue;
+    throw UnsupportedOperationPlan({.message = "compile for " + target.carrier + ": @" + f.name +
+                                               ": an extension without a decomposition",
+                                    .operation = std::string(node.op->name),
+                                    .found = to_text(f.type(node.results[0])),
+                                    .where = node.where});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> stage_names() {
@@ -95,6 +107,7 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   Program p = stages.pass("input", program, [](const Program& in) { return in; });
   for (const Function& f : p.functions()) check_compiles(f, target);
   p = stages.pass("expand", p, [](const Program& in) { return expand_composites(in); });
+  for (const Function& f : p.functions()) check_extensions(f, target);
   p = stages.pass("empty", p, lower_empty);
   p = stages.pass("windows", p, lower_windows);
   p = stages.pass("canonicalize", p, canonicalize);

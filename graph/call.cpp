@@ -92,7 +92,7 @@ Overloads with_required(const Site& site, const Overloads& overloads, const Attr
   for (const OperationSchema* s : overloads) {
     bool complete = true;
     for (const OptionSpec& o : s->options) {
-      if (o.fallback != nullptr || options.find(o.name) != nullptr) continue;
+      if (!o.required() || options.find(o.name) != nullptr) continue;
       complete = false;
       if (missing == nullptr) missing = &o;
     }
@@ -131,12 +131,13 @@ std::string kind_text(const Operand& operand) {
   return "a number";
 }
 
-const OperationSchema& by_kinds(const Site& site, const Overloads& overloads, Operands operands) {
+const OperationSchema& by_kinds(const Site& site, const Overloads& overloads, Operands operands,
+                                bool types_only) {
   Overloads remaining = overloads;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Tensor* tensor = std::get_if<Tensor>(&operands[i]);
     const std::string field = "operands[" + std::to_string(i) + "]";
-    if (tensor != nullptr && tensor->empty()) {
+    if (tensor != nullptr && tensor->empty() && !types_only) {
       site.fail<TypeError>(4, "an empty tensor may only be assigned to", field, "an empty tensor",
                            "a tensor");
     }
@@ -176,7 +177,7 @@ Attributes filled_options(const Site& site, const OperationSchema& schema,
   for (const OptionSpec& spec : schema.options) {
     const Attribute* given = options.find(spec.name);
     entries.push_back(
-        {text(spec.name), given ? option_value(site, spec, *given) : spec.fallback()});
+        {text(spec.name), given ? option_value(site, spec, *given) : spec.default_value()});
   }
   return Attributes(std::move(entries));
 }
@@ -257,32 +258,30 @@ auto at_step(int step, const Operation& op, Location where, F f) {
 
 }  // namespace
 
-const Tensor& BoundOperationCall::tensor(std::size_t i) const {
-  const Tensor* t = i < operands.size() ? std::get_if<Tensor>(&operands[i]) : nullptr;
-  internal_check(t != nullptr, "a tensor operand that is none");
-  return *t;
-}
-
-std::vector<Type> BoundOperationCall::tensor_types() const {
-  std::vector<Type> types;
-  for (const Operand& o : operands) {
-    if (const Tensor* t = std::get_if<Tensor>(&o)) types.push_back(t->type());
+struct CallMaker {
+  static BoundOperationCall make(const Operation& op, Operands operands, Attributes options,
+                                 Location where, bool types_only) {
+    const Site site{op, where};
+    if (op.surface.overloads.empty()) {
+      site.fail<TypeError>(1, "this operation is internal to programs: it cannot be called");
+    }
+    Overloads overloads = with_count(site, operands.size());
+    overloads = knowing_options(site, overloads, options);
+    overloads = with_required(site, overloads, options);
+    const OperationSchema& schema = by_kinds(site, overloads, operands, types_only);
+    Attributes filled = filled_options(site, schema, options);
+    return {BoundOperationCall::Key(), op,   schema, {operands.begin(), operands.end()},
+            std::move(filled),         where};
   }
-  return types;
-}
+};
 
 BoundOperationCall bind(const Operation& op, Operands operands, Attributes options,
                         Location where) {
-  const Site site{op, where};
-  if (op.surface.overloads.empty()) {
-    site.fail<TypeError>(1, "this operation is internal to programs: it cannot be called");
-  }
-  Overloads overloads = with_count(site, operands.size());
-  overloads = knowing_options(site, overloads, options);
-  overloads = with_required(site, overloads, options);
-  const OperationSchema& schema = by_kinds(site, overloads, operands);
-  Attributes filled = filled_options(site, schema, options);
-  return {&op, &schema, {operands.begin(), operands.end()}, std::move(filled), where};
+  return CallMaker::make(op, operands, std::move(options), where, false);
+}
+BoundOperationCall bind_types(const Operation& op, Operands operands, Attributes options,
+                              Location where) {
+  return CallMaker::make(op, operands, std::move(options), where, true);
 }
 
 void check(Bound call) { check_home(call); }
@@ -293,20 +292,17 @@ DtypePlan plan(Bound call) {
 
 Invocation resolve(BoundOperationCall call, DtypePlan plan) {
   const Operation& op = *call.op;
+  if (op.surface.resolve != nullptr) return op.surface.resolve(call);
   Function body = at_step(15, op, call.where, [&] { return op.surface.body(call, plan); });
   const Site site{op, call.where};
   std::vector<ResultSpec> results;
-  for (const Output& o : body.outputs) results.push_back({.type = body.type(o.value)});
+  for (const Output& o : body.outputs) results.push_back({body.type(o.value)});
   if (results.empty()) site.fail<TypeError>(16, "the body has no result");
   if (results[0].type.dtype != plan.output) {
     site.fail<ValueError>(17, "the body's result is not of the planned dtype", "results[0].dtype",
                           text(name_of(results[0].type.dtype)), text(name_of(plan.output)));
   }
-  return {.call = std::move(call),
-          .plan = std::move(plan),
-          .results = std::move(results),
-          .kernel_id = versioned_name(op),
-          .body = std::move(body)};
+  return {Invocation(std::move(call), std::move(plan), std::move(results)), std::move(body)};
 }
 
 namespace {
@@ -328,6 +324,15 @@ void check_released(Bound call) {
         "a released tensor " + to_text(t->type()),
         "a tensor of a running trace, or hd::constant of a concrete one");
   }
+}
+
+// A program has values, not storage that changes.
+void check_traceable(const Invocation& inv) {
+  check_released(inv.call);
+  if (inv.mutated.empty()) return;
+  Site{*inv.call.op, inv.call.where}.fail<NotImplementedError>(
+      18, "an operation that changes an operand cannot be part of a program",
+      operand_text(inv.call, static_cast<std::size_t>(inv.mutated[0])));
 }
 
 std::vector<Tensor> splice(const Invocation& inv, const TraceStorage& storage) {
@@ -373,10 +378,10 @@ std::vector<Tensor> call(const Operation& op, Operands operands, Attributes opti
     Attributes given = options;
     BoundOperationCall bound = bind(op, operands, std::move(options), where);
     check(bound);
-    DtypePlan dtypes = plan(bound);
-    Invocation invocation = resolve(std::move(bound), std::move(dtypes));
-    check_released(invocation.call);
+    DtypePlan dtypes = op.surface.resolve != nullptr ? DtypePlan() : plan(bound);
+    const Invocation invocation = resolve(std::move(bound), std::move(dtypes));
     if (const TraceStorage* storage = trace_of(invocation.call)) {
+      check_traceable(invocation);
       return splice(invocation, *storage);
     }
     if (installed == nullptr || carrier == nullptr) {
@@ -386,7 +391,7 @@ std::vector<Tensor> call(const Operation& op, Operands operands, Attributes opti
     }
     std::shared_ptr<void> prepared = installed->prepare(invocation, carrier);
     known = resolution_cache().insert(
-        {std::move(invocation), std::move(given), carrier, std::move(prepared)});
+        {invocation.without_storage(), std::move(given), carrier, std::move(prepared)});
   }
   return installed->run(known->invocation, known->prepared, operands, where);
 }

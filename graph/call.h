@@ -5,54 +5,24 @@
 #define HEDDLE_GRAPH_CALL_H_
 
 #include <span>
-#include <string>
-#include <variant>
 #include <vector>
 
+#include "heddle/graph/invocation.h"
 #include "heddle/graph/operation.h"
-#include "heddle/graph/tensor.h"
 
 namespace heddle {
 
-/// A tensor, a weak scalar (int64_t, double, bool: it never carries a dtype), or a structural
-/// value.
-using Operand = std::variant<Tensor, std::int64_t, double, bool, Attribute>;
-using Operands = std::span<const Operand>;
-
-struct BoundOperationCall {
-  const Operation* op = nullptr;
-  const OperationSchema* schema = nullptr;
-  std::vector<Operand> operands;
-  Attributes options;  ///< every option of the schema, defaults filled in
-  Location where;
-
-  const Tensor& tensor(std::size_t i) const;  ///< InternalError when operand i is no tensor
-  std::vector<Type> tensor_types() const;     ///< of the tensor operands, in order
-};
-
-struct ResultSpec {
-  Type type;
-  enum Sharing : std::uint8_t { fresh, exact, view, unchecked } sharing = fresh;
-  int operand = -1;  ///< whose storage it shares
-  double atol = 0, rtol = 0;
-};
-
-struct Invocation {
-  BoundOperationCall call;
-  DtypePlan plan;
-  std::vector<ResultSpec> results;
-  std::vector<int> mutated, saved;
-  std::string kernel_id;
-  Function body;
-};
-
 /// Steps 1-4: operand count, options, overload. TypeError.
 BoundOperationCall bind(const Operation& op, Operands operands, Attributes options, Location where);
+/// The same; tensors may have types only.
+BoundOperationCall bind_types(const Operation& op, Operands operands, Attributes options,
+                              Location where);
 /// Steps 5-13: tensors belong together and are usable. (Signatures join here.)
 void check(Bound call);
 /// Step 14.
 DtypePlan plan(Bound call);
-/// Steps 15-17: the body is built, so shapes are checked; errors carry the call's place.
+/// Steps 15-17: the body is built, so shapes are checked; errors carry the call's place. An
+/// extension's callback is asked instead, for the plan too; its errors pass unchanged.
 Invocation resolve(BoundOperationCall call, DtypePlan plan);
 
 /// All of it. Traced operands: the body is spliced into their builder. Else: the executor runs it.

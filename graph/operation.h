@@ -1,6 +1,6 @@
 // One record per operation: what it means, how it is inferred, evaluated, differentiated, called,
 // grouped, tested and described. graph/ops.def is the list of all of them; graph/ops/<family>.cpp
-// and graph/composites/ hold the records.
+// and graph/composites/ hold the records; definition.h makes them at run time.
 #ifndef HEDDLE_GRAPH_OPERATION_H_
 #define HEDDLE_GRAPH_OPERATION_H_
 
@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "heddle/graph/ad/rules.h"
+#include "heddle/graph/definition.h"
 #include "heddle/graph/dtype_plan.h"
+#include "heddle/graph/invocation.h"
 #include "heddle/graph/program.h"
+#include "heddle/graph/schema.h"
 
 namespace heddle {
 
@@ -93,36 +96,6 @@ struct Strict {
   std::string_view text;
 };
 
-enum class OperandKind : std::uint8_t { tensor, weak_scalar, structural };
-enum class OptionKind : std::uint8_t {
-  integer,
-  number,
-  text,
-  flag,
-  integers,
-  numbers,
-  dtype,
-  dims
-};
-struct OperandSpec {
-  std::string_view name;
-  OperandKind kind = OperandKind::tensor;
-};
-struct OptionSpec {
-  std::string_view name;
-  OptionKind kind;
-  Attribute (*fallback)() = nullptr;  ///< null: required
-};
-/// One way to call an operation. `variadic`: the last operand repeats, at least once.
-struct OperationSchema {
-  std::span<const OperandSpec> operands;
-  std::span<const OptionSpec> options;
-  bool variadic = false;
-};
-
-struct BoundOperationCall;
-using Bound = const BoundOperationCall&;
-
 /// The surface half: what a person calls. Empty overloads: the operation is internal to programs.
 struct Surface {
   std::span<const OperationSchema> overloads;  ///< tried in order
@@ -130,6 +103,8 @@ struct Surface {
   /// The strict micro-program of one call: inputs are the tensor operands in order, with their own
   /// dtypes.
   Function (*body)(Bound, const DtypePlan&) = nullptr;
+  /// Of extensions, which decide dtypes and results in one: instead of `plan` and `body`.
+  Invocation (*resolve)(Bound) = nullptr;
 };
 
 struct Operation {
@@ -137,7 +112,7 @@ struct Operation {
   int version = 1;
   Strict strict;
   Surface surface;
-  const void* extension = nullptr;
+  const OperationDefinition* extension = nullptr;  ///< null: built in
 
   /// Role of operand `i`, variadic or not.
   Role role(std::size_t i) const { return strict.roles[strict.variadic ? 0 : i]; }

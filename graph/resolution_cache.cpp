@@ -79,9 +79,6 @@ std::shared_ptr<const ResolvedCall> ResolutionCache::find(const Operation& op, O
 }
 
 std::shared_ptr<const ResolvedCall> ResolutionCache::insert(ResolvedCall call) {
-  for (Operand& o : call.invocation.call.operands) {
-    if (const Tensor* t = std::get_if<Tensor>(&o)) o = Tensor(t->type(), nullptr);
-  }
   const BoundOperationCall& bound = call.invocation.call;
   const std::size_t hash = hash_of(*bound.op, bound.operands, call.given, call.carrier);
   auto kept = std::make_shared<const ResolvedCall>(std::move(call));

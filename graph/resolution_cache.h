@@ -23,7 +23,7 @@ class ResolutionCache {
  public:
   std::shared_ptr<const ResolvedCall> find(const Operation& op, Operands operands,
                                            const Attributes& options, const void* carrier);
-  /// Keeps the call; the invocation's tensors lose their storage.
+  /// Keeps the call. The invocation's tensors have types only: storage would live on with it.
   std::shared_ptr<const ResolvedCall> insert(ResolvedCall call);
   CacheStatistics statistics();
   void clear();

@@ -389,9 +389,9 @@ Program parse_file(const std::string& path) {
 
 const char* intern_file(std::string_view name) {
   static std::mutex mutex;
-  static std::set<std::string, std::less<>> names;
+  static auto* const names = new std::set<std::string, std::less<>>;  // outlives what it names
   const std::lock_guard lock(mutex);
-  return names.emplace(name).first->c_str();
+  return names->emplace(name).first->c_str();
 }
 
 }  // namespace heddle

@@ -83,11 +83,17 @@ class ForwardPass {
       tangents.push_back(flows ? env.tangent[o] : std::nullopt);
       active |= tangents.back().has_value();
     }
-    if (active && node.op->strict.decompose && !(for_transpose_ && node.op->strict.vjp)) {
+    if (active && through_decomposition(*node.op)) {
       decompose(node, primals, tangents, env);
     } else {
       keep(node, primals, tangents, active, env);
     }
+  }
+
+  static bool has_rules(const Operation& op) { return op.strict.linearize || op.strict.transpose; }
+  // A composite, unless it has rules of its own.
+  bool through_decomposition(const Operation& op) const {
+    return op.strict.decompose && !has_rules(op) && !(for_transpose_ && op.strict.vjp);
   }
 
   void keep(const Node& node, const Values& primals, const MaybeValues& tangents, bool active,
@@ -106,7 +112,7 @@ class ForwardPass {
 
   MaybeValues linearize(RuleContext& c, const MaybeValues& tangents) const {
     const Operation& op = *c.node.op;
-    if (op.strict.decompose) return emit_linear_composite(c, tangents);
+    if (op.strict.decompose && !has_rules(op)) return emit_linear_composite(c, tangents);
     if (op.strict.linearize) return op.strict.linearize(c, tangents);
     bool multilinear = false;
     for (std::size_t i = 0; i < tangents.size(); ++i)
