@@ -48,7 +48,14 @@ Function without_unread_inputs(const Function& f, std::vector<std::size_t>& kept
 }  // namespace
 
 CallRecord::CallRecord(const Invocation& invocation, const Carrier& carrier)
-    : body_(plain(invocation.body)), carrier_(carrier), forward_(make_runnable(body_, carrier)) {}
+    : invocation_(invocation.without_storage()), body_(plain(invocation.body)), carrier_(carrier) {}
+
+const ChosenKernel& CallRecord::choose(Operands operands, Location where) {
+  const std::lock_guard lock(choosing_);
+  if (!chosen_) chosen_ = choose_kernel(invocation_, body_, carrier_, operands, where);
+  ready_.store(&*chosen_, std::memory_order_release);
+  return *chosen_;
+}
 
 const Reverse& CallRecord::reverse(const std::vector<std::size_t>& wrt) {
   const std::lock_guard lock(mutex_);

@@ -2,12 +2,13 @@
 #ifndef HEDDLE_BACKENDS_EAGER_CALL_RECORD_H_
 #define HEDDLE_BACKENDS_EAGER_CALL_RECORD_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "heddle/backends/eager/runnable.h"
+#include "heddle/backends/eager/choose.h"
 #include "heddle/graph/call.h"
 
 namespace heddle {
@@ -23,11 +24,17 @@ struct Reverse {
 
 class CallRecord {
  public:
+  /// Chooses nothing yet: a call is guarded first.
   CallRecord(const Invocation& invocation, const Carrier& carrier);
 
+  const Invocation& invocation() const { return invocation_; }  ///< its tensors have types only
   const Function& body() const { return body_; }
   const Carrier& carrier() const { return carrier_; }
-  Runnable& forward() { return *forward_; }
+  /// Chosen at first use, and again when that fails; errors as choose_kernel.
+  const ChosenKernel& kernel(Operands operands, Location where) {
+    const ChosenKernel* chosen = ready_.load(std::memory_order_acquire);
+    return chosen != nullptr ? *chosen : choose(operands, where);
+  }
   /// Emitted at first use. `wrt`: floating tensor operands. UnsupportedAdError names the operation
   /// that has no rule.
   const Reverse& reverse(const std::vector<std::size_t>& wrt);
@@ -35,11 +42,15 @@ class CallRecord {
   Runnable& runnable(const Reverse& reverse);
 
  private:
+  const ChosenKernel& choose(Operands operands, Location where);
   std::unique_ptr<Reverse> make_reverse(const std::vector<std::size_t>& wrt) const;
 
+  const Invocation invocation_;
   Function body_;
   const Carrier& carrier_;
-  std::unique_ptr<Runnable> forward_;
+  std::mutex choosing_;
+  std::optional<ChosenKernel> chosen_;
+  std::atomic<const ChosenKernel*> ready_ = nullptr;
   std::mutex mutex_;
   std::map<std::vector<std::size_t>, std::unique_ptr<Reverse>> reverses_;
 };

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/eager/gradient.h"
+#include "heddle/backends/eager/publish.h"
 #include "heddle/backends/eager/record.h"
 
 namespace heddle {
@@ -21,11 +22,47 @@ void guard(const Invocation& invocation, Operands operands, Location where) {
   }
 }
 
+// Every written tensor: results, and operands that change.
 bool all_empty(const Invocation& invocation) {
   for (const ResultSpec& r : invocation.results) {
     if (element_count(r.type) != 0) return false;
   }
+  for (int i : invocation.mutated) {
+    if (element_count(invocation.call.tensor(static_cast<std::size_t>(i)).type()) != 0)
+      return false;
+  }
   return true;
+}
+
+std::vector<Tensor> own_results(const Invocation& invocation, const Carrier& carrier,
+                                Operands operands) {
+  std::vector<Tensor> results;
+  results.reserve(invocation.results.size());
+  for (const ResultSpec& r : invocation.results) {
+    if (r.alias_of) {
+      const auto& operand = std::get<Tensor>(operands[static_cast<std::size_t>(*r.alias_of)]);
+      results.emplace_back(r.type, operand.storage());
+    } else {
+      results.emplace_back(r.type, std::make_shared<HostStorage>(
+                                       carrier, static_cast<std::size_t>(byte_count(r.type))));
+    }
+  }
+  return results;
+}
+
+// Step 18, for the operands that the call changes.
+void guard_mutated(const Invocation& invocation, Operands operands, Location where) {
+  for (int i : invocation.mutated) {
+    const auto& t = std::get<Tensor>(operands[static_cast<std::size_t>(i)]);
+    if (host_storage(t) != nullptr) continue;
+    throw ValueError({.message = "a constant cannot be changed",
+                      .step = 18,
+                      .operation = std::string(invocation.call.op->name),
+                      .field = absl::StrCat("operands[", i, "]"),
+                      .found = "a constant " + to_text(t.type()),
+                      .needed = "a tensor of a carrier",
+                      .where = where});
+  }
 }
 
 bool wants_record(Operands operands) {
@@ -61,41 +98,70 @@ class Pointers {
   std::size_t count_ = 0;
 };
 
+// Step 19: a result that is an operand cannot have a past of its own.
+void guard_alias(const Invocation& invocation, Operands operands, Location where) {
+  for (std::size_t r = 0; r < invocation.results.size(); ++r) {
+    const ResultSpec& spec = invocation.results[r];
+    if (!spec.alias_of || !is_floating(spec.type.dtype)) continue;
+    if (!gradients_enabled() || !takes_part(invocation, operands)) return;
+    throw ValueError({.message = "a result that is an operand cannot be recorded for gradients",
+                      .step = 19,
+                      .operation = std::string(invocation.call.op->name),
+                      .field = absl::StrCat("results[", r, "].alias_of"),
+                      .found = absl::StrCat("operands[", *spec.alias_of, "]"),
+                      .needed = "a result of its own, or gradients off",
+                      .where = where});
+  }
+}
+
 class EagerExecutor final : public Executor {
  public:
   std::shared_ptr<void> prepare(const Invocation& invocation, const void* carrier) override {
-    const Carrier& own = carrier == &reference_carrier() ? reference_carrier() : cpu_carrier();
-    return std::make_shared<CallRecord>(invocation, own);
+    const bool literals = carrier == host_carrier();
+    return std::make_shared<CallRecord>(
+        invocation, literals ? cpu_carrier() : *static_cast<const Carrier*>(carrier));
   }
 
   std::vector<Tensor> run(const Invocation& invocation, const std::shared_ptr<void>& prepared,
                           Operands operands, Location where) override {
     guard(invocation, operands, where);
+    if (invocation.call.op->extension != nullptr) {
+      guard_mutated(invocation, operands, where);
+      guard_alias(invocation, operands, where);
+    }
     const auto record = std::static_pointer_cast<CallRecord>(prepared);
-    std::vector<Tensor> results;
-    results.reserve(invocation.results.size());
+    const auto attach = [&](std::vector<Tensor>& results) {
+      if (wants_record(operands)) record_call(invocation, record, operands, where, results);
+    };
+    if (all_empty(invocation)) {
+      std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
+      attach(results);
+      return results;
+    }
+    const ChosenKernel& kernel = record->kernel(operands, where);
+    if (kernel.provided) {
+      return run_provided(*kernel.provided, record->invocation(), record->carrier(), operands,
+                          where, attach);
+    }
+    std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
+    run_built_in(invocation, *kernel.built_in, operands, results, where);
+    attach(results);
+    return results;
+  }
+
+ private:
+  static void run_built_in(const Invocation& invocation, Runnable& kernel, Operands operands,
+                           const std::vector<Tensor>& results, Location where) {
     Pointers<const std::byte*> inputs;
     Pointers<std::byte*> outputs;
     for (const Operand& o : operands) {
       if (const Tensor* t = std::get_if<Tensor>(&o)) inputs.push_back(t->storage()->host());
     }
-    for (const ResultSpec& r : invocation.results) {
-      auto storage = std::make_shared<HostStorage>(record->carrier(),
-                                                   static_cast<std::size_t>(byte_count(r.type)));
-      outputs.push_back(storage->data());
-      results.emplace_back(r.type, std::move(storage));
+    for (const Tensor& r : results) {
+      outputs.push_back(static_cast<HostStorage&>(*r.storage()).data());
     }
-    if (!all_empty(invocation)) run_forward(invocation, *record, inputs, outputs, where);
-    if (wants_record(operands)) record_call(invocation, record, operands, where, results);
-    return results;
-  }
-
- private:
-  static void run_forward(const Invocation& invocation, CallRecord& record,
-                          const Pointers<const std::byte*>& inputs,
-                          const Pointers<std::byte*>& outputs, Location where) {
     try {
-      record.forward().run(inputs.all(), outputs.all());
+      kernel.run(inputs.all(), outputs.all());
     } catch (const RuntimeError& e) {
       ErrorDetail detail = e.detail();
       detail.step = 27;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/backends/eager/callback.h"
 #include "heddle/backends/eager/record.h"
 #include "heddle/graph/operation.h"
 
@@ -92,6 +93,7 @@ class Pass {
     for (const std::shared_ptr<RecordedCall>& call : visited_) {
       call->freed = true;
       call->saved.clear();
+      call->outputs.clear();
     }
   }
 
@@ -129,22 +131,29 @@ class Pass {
            .needed = absl::StrCat("version ", s.version),
            .where = call.where});
     }
+    for (const SavedTensor& s : call.saved) {
+      if (!s.tensor.storage()->released()) continue;
+      throw ReleasedError({.message = "a tensor that the gradient needs was released",
+                           .operation = call.operation,
+                           .field = absl::StrCat("operands[", s.operand, "]"),
+                           .where = call.where});
+    }
   }
 
   void visit(const std::shared_ptr<RecordedCall>& call, const std::vector<MaybeTensor>& given) {
     check(*call);
+    if (has_callback(*call)) {
+      const MaybeTensors found = run_callback(*call, given);
+      visited_.push_back(call);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i]) add(call->into[i], detach(*found[i]));
+      }
+      return;
+    }
     const Reverse& reverse = call->record->reverse(call->wrt);
     std::vector<Tensor> alive;
     std::vector<const std::byte*> inputs;
-    for (const SavedTensor& s : call->saved) {
-      if (s.tensor.storage()->released()) {
-        throw ReleasedError({.message = "a tensor that the gradient needs was released",
-                             .operation = call->operation,
-                             .field = absl::StrCat("operands[", s.operand, "]"),
-                             .where = call->where});
-      }
-      inputs.push_back(s.tensor.storage()->host());
-    }
+    for (const SavedTensor& s : call->saved) inputs.push_back(s.tensor.storage()->host());
     for (std::size_t r : reverse.cotangents) {
       alive.push_back(given[r] ? *given[r] : zeros(call->results[r], call->record->carrier()));
       inputs.push_back(alive.back().storage()->host());

@@ -24,7 +24,7 @@ class GradientLink {
 };
 
 struct SavedTensor {
-  std::size_t operand;  ///< tensor operand
+  std::size_t operand;  ///< among the tensor operands
   Tensor tensor;        ///< without a link: the record holds no cycles
   std::uint64_t version;
 };
@@ -39,10 +39,13 @@ struct RecordedCall {
   std::vector<std::size_t> wrt;                     ///< tensor operands that a gradient flows into
   std::vector<std::shared_ptr<GradientLink>> into;  ///< one per entry of wrt
   std::vector<SavedTensor> saved;
+  std::vector<Tensor> outputs;  ///< without links; for gradient callbacks only
   std::vector<Type> results;
   bool freed = false;
 };
 
+/// Some operand that a derivative is defined for has a link.
+bool takes_part(const Invocation& invocation, Operands operands);
 /// Records a call whose results are about to be returned, when gradients are on and flow.
 void record_call(const Invocation& invocation, const std::shared_ptr<CallRecord>& record,
                  Operands operands, Location where, std::vector<Tensor>& results);

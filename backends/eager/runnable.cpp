@@ -169,7 +169,8 @@ std::size_t warm_cache(std::span<const Function> functions, const WorkerOptions&
 }
 
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier) {
-  if (&carrier == &reference_carrier()) return std::make_unique<Interpreted>(function);
+  if (carrier.built_in == BuiltInKernels::interpreted)
+    return std::make_unique<Interpreted>(function);
   return std::make_unique<Compiled>(function);
 }
 

@@ -1,16 +1,17 @@
 #include "heddle/backends/eager/storage.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
+#include "heddle/backends/eager/carrier_kernels.h"
 #include "heddle/graph/error.h"
 
 namespace heddle {
 namespace {
 
-constexpr Carrier kCpu{"cpu"}, kReference{"reference"};
 constexpr std::size_t kAlignment = 64;
 
 // Blocks of this size and more come from the system as fresh pages, whose first touch costs more
@@ -55,17 +56,6 @@ KeptBlocks& kept_blocks() {
 
 }  // namespace
 
-const Carrier& cpu_carrier() { return kCpu; }
-const Carrier& reference_carrier() { return kReference; }
-const Carrier& find_carrier(std::string_view name) {
-  for (const Carrier* c : {&kCpu, &kReference}) {
-    if (c->name == name) return *c;
-  }
-  throw NotAvailableError({.message = "no such carrier",
-                           .found = "'" + std::string(name) + "'",
-                           .needed = "cpu or reference"});
-}
-
 HostBlock::HostBlock(std::size_t bytes) : bytes_(rounded(bytes)) {
   void* block = bytes_ >= kLarge ? kept_blocks().take(bytes_) : nullptr;
   if (block == nullptr) block = std::aligned_alloc(kAlignment, bytes_);
@@ -84,7 +74,14 @@ HostStorage* host_storage(const Tensor& tensor) {
   return dynamic_cast<HostStorage*>(tensor.storage().get());
 }
 
+void HostStorage::restore(std::span<const std::byte> bytes, std::uint64_t version) {
+  if (block_ == nullptr) block_ = std::make_unique<HostBlock>(bytes_);
+  std::copy(bytes.begin(), bytes.end(), block_->data());
+  version_ = version;
+}
+
 Tensor new_tensor(const Type& type, const Carrier& carrier) {
+  carrier.kernels->seal();
   return {type, std::make_shared<HostStorage>(carrier, static_cast<std::size_t>(byte_count(type)))};
 }
 

@@ -1,0 +1,71 @@
+// Kernels from outside for a carrier: packs, registered before the carrier is first used.
+//
+//   hd::register_kernel_pack({.name = "acme", .version = 1, .carrier = hd::cpu_carrier(),
+//       .patterns = {{square.operation(), {hd::kAnyPlan}, "acme.square.c",
+//       hd::host_kernel(run)}}});
+#ifndef HEDDLE_BACKENDS_EAGER_PACK_H_
+#define HEDDLE_BACKENDS_EAGER_PACK_H_
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/backends/eager/kernel.h"
+#include "heddle/backends/eager/storage.h"
+#include "heddle/backends/select.h"
+
+namespace heddle {
+
+/// In place of plans: the kernel looks at the plan itself.
+struct AnyPlan {};
+inline constexpr AnyPlan kAnyPlan{};
+
+/// A kernel for the calls of one operation with one of some plans.
+struct KernelPattern {
+  /// ValueError: no plans, one that stands twice or is another operation's, an empty id; TypeError:
+  /// an empty `prepare`. Higher preferences are asked first; the carrier's own kernels have 0.
+  KernelPattern(const Operation& matched, std::vector<DtypePlan> matched_plans, std::string id,
+                PrepareFunction preparing, int preferred = 0);
+  KernelPattern(const Operation& matched, AnyPlan, std::string id, PrepareFunction preparing,
+                int preferred = 0);
+  template <class Plans, std::same_as<bool> Flag>
+  KernelPattern(const Operation&, Plans, std::string, PrepareFunction, Flag) = delete;
+
+  const Operation* const operation;
+  const std::vector<DtypePlan> plans;  ///< empty: any
+  const std::string kernel_id;
+  const PrepareFunction prepare;
+  const int preference;
+};
+
+/// A carrier's own kernels. ValueError when an id stands twice.
+struct KernelProvider {
+  KernelProvider(KernelInterface spoken, std::vector<KernelPattern> own);
+  const KernelInterface interface;
+  const std::vector<KernelPattern> patterns;
+};
+
+struct KernelPack {
+  std::string name;  ///< its namespace
+  int version = 1;
+  const Carrier& carrier;
+  KernelInterface interface = host_interface();
+  std::vector<KernelPattern> patterns{};
+};
+/// All of it or nothing. TypeError: another interface than the carrier's, or a carrier in use.
+/// ValueError: an empty name, no patterns, a (name, version) or a kernel id that the carrier has.
+void register_kernel_pack(const KernelPack& pack);
+
+/// A carrier of one's own, in host memory. `built_in`: which of Heddle's kernels run on it;
+/// `provider`: kernels besides. With neither it only stores. ValueError when the name is taken.
+const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
+                              const KernelProvider& provider = {host_interface(), {}});
+
+/// The plans of an operation that a carrier's patterns name, in their order, each once. Seals the
+/// carrier's kernels, as its first tensor does.
+std::vector<DtypePlan> capabilities(const Carrier& carrier, const Operation& op);
+
+}  // namespace heddle
+
+#endif  // HEDDLE_BACKENDS_EAGER_PACK_H_
