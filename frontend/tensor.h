@@ -16,7 +16,10 @@ class TensorArg {
  public:
   using Where = std::source_location;
   TensorArg(const Tensor& t, Where w = Where::current()) : operand_(t), where_(w) {}  // NOLINT
-  TensorArg(double v, Where w = Where::current()) : operand_(v), where_(w) {}         // NOLINT
+  /// The one result of an extension's call.
+  TensorArg(const CallResults& r, Where w = Where::current())
+      : operand_(static_cast<Tensor>(r)), where_(w) {}                         // NOLINT
+  TensorArg(double v, Where w = Where::current()) : operand_(v), where_(w) {}  // NOLINT
   TensorArg(float v, Where w = Where::current())
       : operand_(static_cast<double>(v)), where_(w) {}  // NOLINT
   TensorArg(int v, Where w = Where::current())

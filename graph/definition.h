@@ -17,6 +17,7 @@
 #ifndef HEDDLE_GRAPH_DEFINITION_H_
 #define HEDDLE_GRAPH_DEFINITION_H_
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <source_location>
@@ -102,9 +103,8 @@ class Derivative {
   Derivative(const NonDifferentiableMarker& marker) : choice_(&marker) {}  // NOLINT
   Derivative(ByDecomposition by) : choice_(by) {}                          // NOLINT
   Derivative(DerivativeRules rules) : choice_(std::move(rules)) {}         // NOLINT
-  template <class F>
-  requires std::is_constructible_v<VjpFunction, F> Derivative(F vjp)
-      : choice_(VjpFunction(std::move(vjp))) {}  // NOLINT
+  template <std::convertible_to<VjpFunction> F>
+  Derivative(F callback) : choice_(VjpFunction(std::move(callback))) {}  // NOLINT
 
   bool given() const { return choice_.index() != 0; }
   bool none() const { return std::holds_alternative<const NonDifferentiableMarker*>(choice_); }

@@ -123,6 +123,12 @@ struct OptionSpec {
   const Attribute* const kept = nullptr;    ///< of specs made at run time
 };
 
+namespace internal {
+template <class Range, class Spec>
+concept RangeOf = std::ranges::input_range<Range> &&
+    std::same_as<std::remove_cvref_t<std::ranges::range_reference_t<Range>>, Spec>;
+}  // namespace internal
+
 /// A list of specs that lives as long as the process: a view of a constant, or a copy that is kept.
 template <class Spec>
 class SpecList {
@@ -134,10 +140,8 @@ class SpecList {
                                             : keep({std::begin(specs), std::end(specs)})) {}
   SpecList(std::initializer_list<Spec> specs) : specs_(keep({specs.begin(), specs.end()})) {}
   /// Reads the range once.
-  template <std::ranges::input_range Range>
-  requires std::same_as<std::remove_cvref_t<std::ranges::range_reference_t<Range>>, Spec> SpecList(
-      Range&& range)
-      : specs_(keep(collect(range))) {}
+  template <internal::RangeOf<Spec> Range>
+  SpecList(Range&& range) : specs_(keep(collect(range))) {}
 
   constexpr std::size_t size() const { return specs_.size(); }
   constexpr bool empty() const { return specs_.empty(); }

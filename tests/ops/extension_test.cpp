@@ -32,41 +32,43 @@ TEST(extension_values, kinds_have_names) {  // A2.1
   EXPECT_EQ(name_of(OperandKind::structural), "structural");
 }
 
-// A2.2 A2.7 A6.1: nothing is assigned to.
-static_assert(!std::is_copy_assignable_v<OperandSpec>);
-static_assert(!std::is_copy_assignable_v<OptionSpec>);
-static_assert(!std::is_copy_assignable_v<OperationSchema>);
-static_assert(!std::is_copy_assignable_v<ResultSpec>);
-static_assert(!std::is_copy_assignable_v<Invocation>);
-static_assert(!std::is_copy_assignable_v<BoundOperationCall>);
-static_assert(!std::is_copy_constructible_v<OperationDefinition>);
-// A2.3 A2.4 A2.5: names are text, kinds are kinds, flags are bools.
-static_assert(!std::is_constructible_v<OperandSpec, int, OperandKind>);
-static_assert(!std::is_constructible_v<OperandSpec, const char*, const char*>);
-static_assert(!std::is_constructible_v<OperandSpec, const char*, OperandKind, int>);
-static_assert(std::is_constructible_v<OperandSpec, const char*, OperandKind, bool>);
-static_assert(!std::is_constructible_v<OptionSpec, int, OptionKind>);
-// A2.8: one marker each, which nobody makes, copies or changes.
-static_assert(!std::is_default_constructible_v<RequiredMarker>);
-static_assert(!std::is_copy_constructible_v<RequiredMarker>);
-static_assert(!std::is_assignable_v<decltype(kRequired), const RequiredMarker&>);
-static_assert(!std::is_copy_constructible_v<NonDifferentiableMarker>);
-// A2.10: a list holds specs of its kind.
-static_assert(!std::is_constructible_v<SpecList<OperandSpec>, std::vector<OptionSpec>>);
-// A3.5: only the framework binds.
-static_assert(!std::is_default_constructible_v<BoundOperationCall>);
-static_assert(!std::is_default_constructible_v<BoundOperationCall::Key>);
-// A6.2: a type is a type, an alias an int, never a bool.
-static_assert(!std::is_constructible_v<ResultSpec, int>);
-static_assert(!std::is_constructible_v<ResultSpec, Type, bool>);
-static_assert(!std::is_constructible_v<ResultSpec, Type, std::string>);
-// A6.7: the call is a bound one, the plan a plan.
-static_assert(!std::is_constructible_v<Invocation, int, DtypePlan, std::vector<ResultSpec>>);
-static_assert(
-    !std::is_constructible_v<Invocation, BoundOperationCall, int, std::vector<ResultSpec>>);
-// A5.3 A5.8: callbacks have the declared types.
-static_assert(!std::is_constructible_v<ResolveFunction, int (*)(const BoundOperationCall&)>);
-static_assert(!std::is_constructible_v<Derivative, int>);
+TEST(extension_values, types_forbid_the_rest) {
+  // A2.2 A2.7 A6.1 A6.6: nothing is assigned to.
+  static_assert(!std::is_copy_assignable_v<OperandSpec>);
+  static_assert(!std::is_copy_assignable_v<OptionSpec>);
+  static_assert(!std::is_copy_assignable_v<OperationSchema>);
+  static_assert(!std::is_copy_assignable_v<ResultSpec>);
+  static_assert(!std::is_copy_assignable_v<Invocation>);
+  static_assert(!std::is_copy_assignable_v<BoundOperationCall>);
+  static_assert(!std::is_copy_constructible_v<OperationDefinition>);
+  // A2.3 A2.4 A2.5: names are text, kinds are kinds, flags are bools.
+  static_assert(!std::is_constructible_v<OperandSpec, int, OperandKind>);
+  static_assert(!std::is_constructible_v<OperandSpec, const char*, const char*>);
+  static_assert(!std::is_constructible_v<OperandSpec, const char*, OperandKind, int>);
+  static_assert(std::is_constructible_v<OperandSpec, const char*, OperandKind, bool>);
+  static_assert(!std::is_constructible_v<OptionSpec, int, OptionKind>);
+  // A2.8: one marker each, which nobody makes, copies or changes.
+  static_assert(!std::is_default_constructible_v<RequiredMarker>);
+  static_assert(!std::is_copy_constructible_v<RequiredMarker>);
+  static_assert(!std::is_assignable_v<decltype(kRequired), const RequiredMarker&>);
+  static_assert(!std::is_copy_constructible_v<NonDifferentiableMarker>);
+  // A2.10: a list holds specs of its kind.
+  static_assert(!std::is_constructible_v<SpecList<OperandSpec>, std::vector<OptionSpec>>);
+  // A3.5: only the framework binds.
+  static_assert(!std::is_default_constructible_v<BoundOperationCall>);
+  static_assert(!std::is_default_constructible_v<BoundOperationCall::Key>);
+  // A6.2: a type is a type, an alias an int, never a bool.
+  static_assert(!std::is_constructible_v<ResultSpec, int>);
+  static_assert(!std::is_constructible_v<ResultSpec, Type, bool>);
+  static_assert(!std::is_constructible_v<ResultSpec, Type, std::string>);
+  // A6.7: the call is a bound one, the plan a plan.
+  static_assert(!std::is_constructible_v<Invocation, int, DtypePlan, std::vector<ResultSpec>>);
+  static_assert(
+      !std::is_constructible_v<Invocation, BoundOperationCall, int, std::vector<ResultSpec>>);
+  // A5.3 A5.8: callbacks have the declared types.
+  static_assert(!std::is_constructible_v<ResolveFunction, int (*)(const BoundOperationCall&)>);
+  static_assert(!std::is_constructible_v<Derivative, int>);
+}
 
 TEST(extension_values, names_are_identifiers) {  // A2.3 A2.7
   for (const char* bad : {"", "1x", "a b", "a.b", "é"}) {
@@ -184,7 +186,7 @@ TEST(define_operation, refuses_names) {  // A5.2, ruling 3
   }
 }
 
-TEST(define_operation, built_in_names_pass_the_same_checker) {  // C9
+TEST(define_operation, built_in_names_pass_the_same_checker) {  // req C9
   for (const Operation* op : built_in_operations()) {
     EXPECT_EQ(operation_name_fault(op->name, false), "") << op->name;
   }
@@ -251,7 +253,7 @@ void register_bad() {
   });
 }
 
-TEST(RegisterOpDeathTest, ends_the_process_with_name_and_reason) {  // C4 C9, ruling 2
+TEST(RegisterOpDeathTest, ends_the_process_with_name_and_reason) {  // req C4 req C9, ruling 2
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(register_bad(), "operation 'Bad Name' cannot be registered: .*two parts");
   EXPECT_DEATH(
@@ -271,7 +273,7 @@ TEST(RegisterOpDeathTest, ends_the_process_with_name_and_reason) {  // C4 C9, ru
 HEDDLE_REGISTER_OP(registered_at_start, "tests.macro", one_tensor(), same_type,
                    {.vjp = kNonDifferentiable});
 
-TEST(define_operation, by_the_macro) {  // C4
+TEST(define_operation, by_the_macro) {  // req C4
   EXPECT_EQ(find_operation("tests.macro"), &registered_at_start.operation());
 }
 
