@@ -8,6 +8,7 @@
 #include "heddle/backends/artifact/describe.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/worker.h"
+#include "heddle/graph/passes/passes.h"
 #include "heddle/runtime/runtime.hpp"
 #include "heddle/schedule/generic.h"
 
@@ -110,7 +111,14 @@ class CpuExecutable final : public Executable {
     } catch (const StatusError& e) {
       throw RuntimeError({.message = e.what()});
     }
-    return call.results(plan);
+    std::vector<Literal> results = call.results(plan);
+    if (has_fault_output(f)) {
+      if (element_as_double(results.back(), 0) != 0) {
+        throw OverflowError({.message = "@" + f.name + ": an exact result does not fit an i32"});
+      }
+      results.pop_back();
+    }
+    return results;
   }
 
   hd_instance* instance() override { return instance_->handle(); }

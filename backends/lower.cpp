@@ -12,8 +12,8 @@
 #include "heddle/graph/verify.h"
 #include "heddle/schedule/group.h"
 #include "heddle/schedule/lower_empty.h"
-#include "heddle/schedule/make_plan.h"
 #include "heddle/schedule/lower_windows.h"
+#include "heddle/schedule/make_plan.h"
 
 namespace heddle {
 namespace {
@@ -99,7 +99,7 @@ void check_extensions(const Function& f, const Target& target) {
 
 std::vector<std::string> stage_names() {
   return {"input", "expand", "empty",  "windows", "canonicalize", "fold",
-          "cse",   "dce",    "groups", "plan",    "kernels"};
+          "cse",   "dce",    "faults", "groups",  "plan",         "kernels"};
 }
 
 Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
@@ -114,6 +114,7 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   p = stages.pass("fold", p, constant_folding);
   p = stages.pass("cse", p, common_subexpression_elimination);
   p = stages.pass("dce", p, dead_code_elimination);
+  p = stages.pass("faults", p, lower_faults);
   stages.run(
       "groups", [&] { return p; }, groups_text);
   Plan plan = stages.run(

@@ -23,7 +23,7 @@ struct Lowered {
   Plan plan;
 };
 
-/// Stages in order: input, expand, empty, canonicalize, fold, cse, dce, groups, plan, kernels. Each
+/// Stages in order: input, expand, empty, canonicalize, fold, cse, dce, faults, groups, plan, kernels. Each
 /// result is verified in builds with HEDDLE_VERIFY. NotImplementedError names a dtype, an extent or
 /// an operation that the carrier does not compile.
 Lowered lower(const Program& program, const Target& target,

@@ -36,13 +36,12 @@ Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>&
               const TensorOptions& options) {
   const Type type{DType::f64, dims_of(extents)};
   if (element_count(type) != static_cast<std::int64_t>(elements.size())) {
-    throw ValueError({.message = "tensor: the extents want another number of elements",
-                      .found = std::to_string(elements.size()),
-                      .needed = std::to_string(element_count(type)) + " for " +
-                                to_text(type.dims)});
+    throw ValueError(
+        {.message = "tensor: the extents want another number of elements",
+         .found = std::to_string(elements.size()),
+         .needed = std::to_string(element_count(type)) + " for " + to_text(type.dims)});
   }
-  return tensor(convert(make_literal<double>(type.dims, elements), options.dtype),
-                options.carrier);
+  return tensor(convert(make_literal<double>(type.dims, elements), options.dtype), options.carrier);
 }
 Tensor tensor(std::initializer_list<double> elements, const std::vector<std::int64_t>& extents,
               const TensorOptions& options) {
@@ -66,8 +65,8 @@ std::vector<double> elements(const Tensor& t) { return to_doubles(to_literal(t))
 double item(const Tensor& t) {
   const std::vector<double> all = elements(t);
   if (all.size() == 1) return all[0];
-  throw ValueError({.message = "item: a tensor of one element is needed",
-                    .found = to_text(t.type())});
+  throw ValueError(
+      {.message = "item: a tensor of one element is needed", .found = to_text(t.type())});
 }
 
 void assign(const Tensor& t, const Tensor& source, std::source_location where) {

@@ -3,6 +3,7 @@
 #define HEDDLE_FRONTEND_HEDDLE_H_
 
 #include "heddle/backends/compile.h"
+#include "heddle/frontend/checked.h"
 #include "heddle/frontend/eager.h"
 #include "heddle/frontend/export.h"
 #include "heddle/frontend/grad.h"

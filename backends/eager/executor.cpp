@@ -160,14 +160,19 @@ class EagerExecutor final : public Executor {
     for (const Tensor& r : results) {
       outputs.push_back(static_cast<HostStorage&>(*r.storage()).data());
     }
-    try {
-      kernel.run(inputs.all(), outputs.all());
-    } catch (const RuntimeError& e) {
+    auto placed = [&](const Error& e) {
       ErrorDetail detail = e.detail();
       detail.step = 27;
       detail.operation = invocation.call.op->name;
       detail.where = where;
-      throw RuntimeError(detail);
+      return detail;
+    };
+    try {
+      kernel.run(inputs.all(), outputs.all());
+    } catch (const RuntimeError& e) {
+      throw RuntimeError(placed(e));
+    } catch (const OverflowError& e) {
+      throw OverflowError(placed(e));
     }
   }
 };

@@ -25,23 +25,29 @@ bool worth_folding(const Node& node) {
 }  // namespace
 
 Program constant_folding(const Program& program) {
-  return rewrite(
-      program, [](Builder& build, const Node& node, Ids operands) -> std::optional<Values> {
-        if (!worth_folding(node) || operands.empty()) return std::nullopt;
-        std::vector<Literal> literals;
-        for (ValueId o : operands) {
-          const Node* definition = build.definition(o);
-          if (definition == nullptr || !definition->literal) return std::nullopt;
-          literals.push_back(*definition->literal);
-        }
-        const std::vector<Literal> results = interpret_node(node, literals, build.callees());
-        Values folded;
-        for (const Literal& r : results) {
-          if (!is_static(r.type) || byte_count(r.type) > kLargestFolded) return std::nullopt;
-          folded.push_back(build.constant(r, node.where));
-        }
-        return folded;
-      });
+  return rewrite(program,
+                 [](Builder& build, const Node& node, Ids operands) -> std::optional<Values> {
+                   if (!worth_folding(node) || operands.empty()) return std::nullopt;
+                   std::vector<Literal> literals;
+                   for (ValueId o : operands) {
+                     const Node* definition = build.definition(o);
+                     if (definition == nullptr || !definition->literal) return std::nullopt;
+                     literals.push_back(*definition->literal);
+                   }
+                   std::vector<Literal> results;
+                   try {
+                     results = interpret_node(node, literals, build.callees());
+                   } catch (const OverflowError&) {  // a fault belongs to the run
+                     return std::nullopt;
+                   }
+                   Values folded;
+                   for (const Literal& r : results) {
+                     if (!is_static(r.type) || byte_count(r.type) > kLargestFolded)
+                       return std::nullopt;
+                     folded.push_back(build.constant(r, node.where));
+                   }
+                   return folded;
+                 });
 }
 
 }  // namespace heddle

@@ -21,6 +21,11 @@ Program dead_code_elimination(const Program& program);
 /// Composites become their decompositions, at any depth. `keep` says which stay.
 Program expand_composites(const Program& program, bool (*keep)(const Node&) = nullptr);
 
+/// Every `narrow` becomes a conversion, and functions that had one get a last output "fault", a bool
+/// scalar: some value did not fit.
+Program lower_faults(const Program& program);
+bool has_fault_output(const Function& function);
+
 }  // namespace heddle
 
 #endif  // HEDDLE_GRAPH_PASSES_PASSES_H_

@@ -1,0 +1,219 @@
+// Arithmetic whose i32 results are exact or an error; floats as ever. Intermediate results may
+// leave i32, and i64 too.
+#include "absl/strings/str_cat.h"
+#include "heddle/graph/call.h"
+#include "heddle/graph/composites/compose.h"
+#include "heddle/graph/ops/surface.h"
+
+namespace heddle {
+namespace {
+
+using namespace ops;  // NOLINT: the records' own vocabulary
+using emit::Axes;
+
+void check_i32_or_f32(At at, std::size_t operand) {
+  const DType d = at.operands[operand].dtype;
+  if (d == DType::i32 || d == DType::f32) return;
+  operation_error<TypeError>(at, "checked arithmetic is for i32 and f32",
+                             absl::StrCat("operands[", operand, "].dtype"),
+                             to_text(at.operands[operand]), "i32 or f32");
+}
+
+Types infer_pair(At at) {
+  check_operand_count(at, 2);
+  check_i32_or_f32(at, 0);
+  check_same_dtype(at, 1);
+  check_same_dims(at, 1);
+  return {at.operands[0]};
+}
+Types infer_sum(At at) {
+  check_operand_count(at, 1);
+  check_i32_or_f32(at, 0);
+  const Axes axes = at.attributes.as<AxesAttributes>().axes;
+  check_axes(at, "axes", axes, at.operands[0].rank());
+  return {{at.operands[0].dtype, emit::without(at.operands[0].dims, axes)}};
+}
+struct MatmulAttributes {
+  bool rhs_transposed = false;
+  static constexpr auto fields() {
+    return std::tuple{field("rhs_transposed", &MatmulAttributes::rhs_transposed)};
+  }
+};
+Types infer_product(At at) {
+  check_operand_count(at, 2);
+  check_i32_or_f32(at, 0);
+  check_same_dtype(at, 1);
+  const bool transposed = at.attributes.as<MatmulAttributes>().rhs_transposed;
+  const Type &x = at.operands[0], &y = at.operands[1];
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (at.operands[i].rank() == 2) continue;
+    operation_error<ValueError>(at, "matrices are needed", absl::StrCat("operands[", i, "].dims"),
+                                to_text(at.operands[i]), "rank 2");
+  }
+  const Dim& inner = y.dims[transposed ? 1 : 0];
+  if (x.dims[1] != inner) {
+    operation_error<ValueError>(at,
+                                absl::StrCat("inner extents differ: K is ", to_text(x.dims[1]),
+                                             " from x and ", to_text(inner), " from y"),
+                                "operands[1].dims", to_text(y));
+  }
+  return {{x.dtype, {x.dims[0], y.dims[transposed ? 0 : 1]}}};
+}
+
+bool is_float(Builder& b, ValueId v) { return b.type(v).dtype == DType::f32; }
+ValueId wide(Builder& b, ValueId v) { return emit::convert(b, v, DType::i64); }
+ValueId narrow(Builder& b, ValueId v) { return b.add(op_narrow, {{v}})[0]; }
+ValueId whole(Builder& b, ValueId like, std::int64_t value) {
+  const Literal scalar = make_literal<std::int64_t>({}, std::span<const std::int64_t>(&value, 1));
+  return emit::broadcast_scalar(b, b.constant(scalar), b.type(like).dims);
+}
+ValueId shift_right(Builder& b, ValueId x, std::int64_t bits) {
+  return b.add(op_shr, {{x, whole(b, x, bits)}})[0];
+}
+
+ValueId checked_add(Builder& b, const Values& x, At) {
+  if (is_float(b, x[0])) return emit::add(b, x[0], x[1]);
+  return narrow(b, emit::add(b, wide(b, x[0]), wide(b, x[1])));
+}
+ValueId checked_mul(Builder& b, const Values& x, At) {
+  if (is_float(b, x[0])) return emit::mul(b, x[0], x[1]);
+  return narrow(b, emit::mul(b, wide(b, x[0]), wide(b, x[1])));
+}
+ValueId checked_sum(Builder& b, const Values& x, At at) {
+  const Axes axes = at.attributes.as<AxesAttributes>().axes;
+  if (is_float(b, x[0])) return emit::reduce_sum(b, x[0], axes);
+  return narrow(b, emit::reduce_sum(b, wide(b, x[0]), axes));
+}
+
+// Products of two i32 fit an i64, three of them need not: with y = 2^16 h + l, the sums of x h and
+// of x l are exact for every K below 2^31, and so is what is put together of them when it fits.
+ValueId checked_matmul(Builder& b, const Values& x, At at) {
+  const bool transposed = at.attributes.as<MatmulAttributes>().rhs_transposed;
+  auto product = [&](ValueId l, ValueId r) {
+    return emit::dot_general(b, l, r, {{}, {}, {1}, {transposed ? 1 : 0}});
+  };
+  if (is_float(b, x[0])) return product(x[0], x[1]);
+  const ValueId l = wide(b, x[0]), r = wide(b, x[1]);
+  const ValueId high = shift_right(b, r, 16);
+  const ValueId low = b.add(op_and_, {{r, whole(b, r, 0xffff)}})[0];
+  const ValueId h = product(l, high), s = product(l, low);
+  const ValueId carry = emit::add(b, h, shift_right(b, s, 16));
+  const ValueId rest = b.add(op_and_, {{s, whole(b, s, 0xffff)}})[0];
+  // Beyond 2^40 the result does not fit in any case, and 2^16 times it stays inside an i64.
+  const ValueId bounded = emit::max(b, emit::min(b, carry, whole(b, carry, std::int64_t{1} << 40)),
+                                    whole(b, carry, -(std::int64_t{1} << 40)));
+  return narrow(b, emit::add(b, emit::mul(b, bounded, whole(b, bounded, 1 << 16)), rest));
+}
+
+// i32 with i32 is exact or an error; with any f32 everything is f32.
+DtypePlan checked(DtypePlan plan, Accumulation accumulation) {
+  const bool whole_numbers = plan.compute == DType::i32;
+  plan.arithmetic = whole_numbers ? Arithmetic::checked : Arithmetic::ieee;
+  plan.accumulation =
+      whole_numbers || accumulation == Accumulation::none ? accumulation : Accumulation::floating;
+  plan.accumulator.reset();
+  if (plan.accumulation == Accumulation::floating) plan.accumulator = DType::f32;
+  return plan;
+}
+void check_call(Bound call) {
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const Tensor* t = std::get_if<Tensor>(&call.operands[i]);
+    if (t == nullptr || t->type().dtype == DType::i32 || t->type().dtype == DType::f32) continue;
+    throw TypeError({.message = "checked arithmetic is for i32 and f32",
+                     .field = absl::StrCat("operands[", i, "].dtype"),
+                     .found = to_text(t->type()),
+                     .needed = "i32 or f32"});
+  }
+}
+DtypePlan plan_pair(Bound call) {
+  check_call(call);
+  return checked(plan_number(call), Accumulation::none);
+}
+DtypePlan plan_total(Bound call) {
+  check_call(call);
+  return checked(plan_number(call), Accumulation::exact_integer);
+}
+
+std::vector<Workload> pair_rows() {
+  return {{.operands = {type_of(DType::i32, {7, 13}), type_of(DType::i32, {7, 13})}, .order = 0},
+          {.operands = {type_of(DType::f32, {7, 13}), type_of(DType::f32, {7, 13})}},
+          {.operands = {type_of(DType::i32), type_of(DType::i32)}, .order = 0}};
+}
+std::vector<Workload> sum_rows() {
+  const Attributes axes({{"axes", Axes{1}}});
+  return {{.operands = {type_of(DType::i32, {7, 13})}, .attributes = axes, .order = 0},
+          {.operands = {type_of(DType::f32, {7, 13})}, .attributes = axes}};
+}
+std::vector<Workload> product_rows() {
+  auto row = [](DType d, Dims x, Dims y, bool transposed) {
+    return Workload{.operands = {type_of(d, std::move(x)), type_of(d, std::move(y))},
+                    .attributes = Attributes::of(MatmulAttributes{transposed}),
+                    .order = is_floating(d) ? 2 : 0};
+  };
+  return {row(DType::i32, {3, 5}, {5, 4}, false), row(DType::i32, {3, 5}, {4, 5}, true),
+          row(DType::f32, {3, 5}, {5, 4}, false), row(DType::f32, {3, 5}, {4, 5}, true)};
+}
+
+constexpr OptionSpec kTransposed[] = {{"rhs_transposed", OptionKind::flag, false_option}};
+constexpr OperationSchema kProduct[] = {{.operands = kXY, .options = kTransposed}};
+constexpr OperationSchema kPair[] = {{.operands = kXY}};
+constexpr OptionSpec kAxes[] = {{"axes", OptionKind::integers}};
+constexpr OperationSchema kTotal[] = {{.operands = kX, .options = kAxes}};
+
+}  // namespace
+
+constinit const Operation op_checked_add = define_op(
+    {.name = "checked_add",
+     .strict = {.roles = first<2>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable | kCommutative,
+                .infer = infer_pair,
+                .decompose = decompose<checked_add>,
+                .workloads = pair_rows,
+                .text = "x + y, exact in i32 or an OverflowError; f32 as add.\nC1 both are i32 or "
+                        "both f32.\nC2 both have one shape."},
+     .surface = {.overloads = kPair, .plan = plan_pair, .body = body_elementwise}});
+
+constinit const Operation op_checked_mul = define_op(
+    {.name = "checked_mul",
+     .strict = {.roles = first<2>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable | kCommutative,
+                .infer = infer_pair,
+                .decompose = decompose<checked_mul>,
+                .workloads = pair_rows,
+                .text = "x * y, exact in i32 or an OverflowError; f32 as mul.\nC1 both are i32 or "
+                        "both f32.\nC2 both have one shape."},
+     .surface = {.overloads = kBinary, .plan = plan_pair, .body = body_elementwise}});
+
+constinit const Operation op_checked_sum = define_op(
+    {.name = "checked_sum",
+     .strict = {.roles = first<1>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable,
+                .infer = infer_sum,
+                .decompose = decompose<checked_sum>,
+                .workloads = sum_rows,
+                .rtol = 1e-5,
+                .atol = 1e-5,
+                .text = "The sum along axes, exact in i32 or an OverflowError (partial sums may "
+                        "leave i32); f32 as reduce_sum.\nC1 x is i32 or f32.\nC2 the axes are in "
+                        "range, distinct and ascending."},
+     .surface = {.overloads = kTotal, .plan = plan_total, .body = body_direct}});
+
+constinit const Operation op_checked_matmul = define_op(
+    {.name = "checked_matmul",
+     .strict = {.roles = first<2>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable,
+                .infer = infer_product,
+                .decompose = decompose<checked_matmul>,
+                .workloads = product_rows,
+                .rtol = 1e-5,
+                .atol = 1e-5,
+                .text = "x[M,K] times y[K,N], or y[N,K] when rhs_transposed; exact in i32 or an "
+                        "OverflowError, whatever the partial sums; f32 as matmul.\nC1 both are "
+                        "i32 or both f32.\nC2 both have rank 2.\nC3 the inner extents are equal."},
+     .surface = {.overloads = kProduct, .plan = plan_total, .body = body_direct}});
+
+}  // namespace heddle
