@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 
 namespace heddle {
 namespace {
 
 std::string text(std::string_view s) { return std::string(s); }
-
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
-bool is_identifier(std::string_view word) {
-  if (word.empty() || !is_lower(word[0])) return false;
-  return std::all_of(word.begin(), word.end(),
-                     [](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; });
-}
 
 std::size_t result_count(const Operation& op, const Workload& row) {
   const Literal* none = nullptr;
@@ -79,29 +70,6 @@ std::optional<std::string> OpQuery::check_schema(std::string_view name, std::siz
     }
   }
   return std::nullopt;
-}
-
-std::string name_fault(std::string_view name, bool built_in) {
-  if (name == "graph_input" || name == "graph_output") {
-    return absl::StrCat("'", text(name), "' is reserved");
-  }
-  const std::vector<std::string> words = absl::StrSplit(text(name), '.');
-  for (const std::string& word : words) {
-    if (!is_identifier(word)) {
-      return absl::StrCat("'", text(name),
-                          "' is no name: lower-case letters, digits and _ after a letter");
-    }
-  }
-  if (built_in) {
-    return words.size() == 1 ? "" : absl::StrCat("'", text(name), "' has a dot, as others' names");
-  }
-  if (words.size() < 2) {
-    return absl::StrCat("'", text(name), "' needs the form owner.operation");
-  }
-  if (words[0] == "heddle" || find_operation(words[0]) != nullptr) {
-    return absl::StrCat("'", words[0], "' in '", text(name), "' is taken");
-  }
-  return "";
 }
 
 bool is_internal_name(std::string_view name) { return name.ends_with("_internal"); }

@@ -42,10 +42,6 @@ struct OpQuery {
 };
 inline OpQuery make_op_query() { return {}; }
 
-/// Lower-case letters, digits and _, beginning with a letter: a name of the project's own. Others
-/// have two or more such identifiers joined by dots, the first neither "heddle" nor an operation's
-/// name. graph_input and graph_output belong to nobody. Empty: the name is good; else the reason.
-std::string name_fault(std::string_view name, bool built_in);
 /// Operations that passes make and people do not call: "..._internal".
 bool is_internal_name(std::string_view name);
 

@@ -99,19 +99,9 @@ TEST(Schema, DecompositionsAreFunctionsOfTypes) {
   }
 }
 
-TEST(Names, OneRuleForAll) {
-  for (const char* good : {"add", "reduce_sum", "log1p"}) EXPECT_EQ(name_fault(good, true), "");
-  for (const char* good : {"acme.swish_beta", "a.b.c"}) EXPECT_EQ(name_fault(good, false), "");
-  for (const char* bad : {"", "Add", "1x", "a-b", "a..b", "graph_input", "graph_output"}) {
-    EXPECT_NE(name_fault(bad, true), "") << bad;
-    EXPECT_NE(name_fault(bad, false), "") << bad;
-  }
-  EXPECT_NE(name_fault("acme.x", true), "");
-  for (const char* bad : {"x", "heddle.x", "add.custom"}) {
-    EXPECT_NE(name_fault(bad, false), "") << bad;
-  }
+TEST(Names, OfPassesEndInInternal) {
   EXPECT_TRUE(is_internal_name("fused_elementwise_internal"));
-  for (const Operation* op : built_in_operations()) EXPECT_EQ(name_fault(op->name, true), "");
+  EXPECT_FALSE(is_internal_name("add"));
 }
 
 TEST(BackwardGraph, OfAnyOutput) {
