@@ -108,12 +108,10 @@ Function body_order(Bound call, const DtypePlan& plan) {
   const Dims& dims = call.tensor(0).type().dims;
   const auto rank = static_cast<std::int64_t>(dims.size());
   if (call.options.find("count") || axis < -rank || axis >= rank) return body_axis(call, plan);
-  BoundOperationCall whole = call;
   std::vector<Attributes::Entry> options = call.options.entries();
   options.push_back(
       {"count", dims[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].constant()});
-  whole.options = Attributes(std::move(options));
-  return body_axis(whole, plan);
+  return body_axis(call, plan, Attributes(std::move(options)));
 }
 
 Attribute axis_last() { return std::int64_t{-1}; }

@@ -47,6 +47,8 @@ Function body_slice(Bound, const DtypePlan&);      ///< ranges as NumPy reads th
 Function body_axes(Bound, const DtypePlan&);       ///< `axes` in any order, negative ones too
 /// Operations with an option `axis`, which may be negative; other options pass.
 Function body_axis(Bound, const DtypePlan&);
+/// With other options than the call's.
+Function body_axis(Bound, const DtypePlan&, const Attributes& options);
 
 inline constexpr OperandKind kWeak = OperandKind::weak_scalar;
 inline constexpr OperandSpec kX[] = {{"x"}};

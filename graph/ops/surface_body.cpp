@@ -186,8 +186,12 @@ Function body_reduce(Bound call, const DtypePlan& plan) {
 }
 
 Function body_axis(Bound call, const DtypePlan& plan) {
+  return body_axis(call, plan, call.options);
+}
+
+Function body_axis(Bound call, const DtypePlan& plan, const Attributes& given) {
   Body body(call, plan);
-  std::vector<Attributes::Entry> options = call.options.entries();
+  std::vector<Attributes::Entry> options = given.entries();
   for (auto& [name, value] : options) {
     if (name == "axis") value = axis_in(call, "axis", std::get<std::int64_t>(value), body.rank());
   }
