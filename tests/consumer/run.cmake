@@ -11,4 +11,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/build -G Ninja -DCMAKE_PREFIX_PAT
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 run(${FOLDER}/build/use_line)
 run(${FOLDER}/prefix/bin/heddle ops exp)
+# An extension outside the tree: an operation of its own with a kernel in C.
+run(${CMAKE_COMMAND} -S ${PLUGIN} -B ${FOLDER}/plugin -G Ninja -DCMAKE_PREFIX_PATH=${FOLDER}/prefix "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
+run(${CMAKE_COMMAND} --build ${FOLDER}/plugin --target check)
 file(REMOVE_RECURSE ${FOLDER})
