@@ -65,8 +65,9 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
 
   c = add_command(app, chosen, "dump", "print a stage of the compiler", all.dump, dump_command);
   add_common(c, all.dump);
-  c->add_option("--stage", all.dump.stage,
-                "input expand empty windows canonicalize fold cse dce groups plan kernels, or all");
+  c->add_option(
+      "--stage", all.dump.stage,
+      "input expand empty windows canonicalize fold cse dce faults groups plan kernels, or all");
 
   c = add_command(app, chosen, "grad", "differentiate", all.grad, grad_command);
   add_common(c, all.grad);

@@ -11,24 +11,23 @@ namespace {
 using namespace ops;  // NOLINT: the records' own vocabulary
 using emit::Axes;
 
-void check_i32_or_f32(At at, std::size_t operand) {
-  const DType d = at.operands[operand].dtype;
-  if (d == DType::i32 || d == DType::f32) return;
-  operation_error<TypeError>(at, "checked arithmetic is for i32 and f32",
-                             absl::StrCat("operands[", operand, "].dtype"),
-                             to_text(at.operands[operand]), "i32 or f32");
+void check_i32_or_float(At at) {
+  const DType d = at.operands[0].dtype;
+  if (d == DType::i32 || is_floating(d)) return;
+  operation_error<TypeError>(at, "checked arithmetic is for i32 and floats", "operands[0].dtype",
+                             to_text(at.operands[0]), "i32 or a floating dtype");
 }
 
 Types infer_pair(At at) {
   check_operand_count(at, 2);
-  check_i32_or_f32(at, 0);
+  check_i32_or_float(at);
   check_same_dtype(at, 1);
   check_same_dims(at, 1);
   return {at.operands[0]};
 }
 Types infer_sum(At at) {
   check_operand_count(at, 1);
-  check_i32_or_f32(at, 0);
+  check_i32_or_float(at);
   const Axes axes = at.attributes.as<AxesAttributes>().axes;
   check_axes(at, "axes", axes, at.operands[0].rank());
   return {{at.operands[0].dtype, emit::without(at.operands[0].dims, axes)}};
@@ -41,7 +40,7 @@ struct MatmulAttributes {
 };
 Types infer_product(At at) {
   check_operand_count(at, 2);
-  check_i32_or_f32(at, 0);
+  check_i32_or_float(at);
   check_same_dtype(at, 1);
   const bool transposed = at.attributes.as<MatmulAttributes>().rhs_transposed;
   const Type &x = at.operands[0], &y = at.operands[1];
@@ -60,7 +59,7 @@ Types infer_product(At at) {
   return {{x.dtype, {x.dims[0], y.dims[transposed ? 0 : 1]}}};
 }
 
-bool is_float(Builder& b, ValueId v) { return b.type(v).dtype == DType::f32; }
+bool is_float(Builder& b, ValueId v) { return is_floating(b.type(v).dtype); }
 ValueId wide(Builder& b, ValueId v) { return emit::convert(b, v, DType::i64); }
 ValueId narrow(Builder& b, ValueId v) { return b.add(op_narrow, {{v}})[0]; }
 ValueId whole(Builder& b, ValueId like, std::int64_t value) {
@@ -170,8 +169,9 @@ constinit const Operation op_checked_add = define_op(
                 .infer = infer_pair,
                 .decompose = decompose<checked_add>,
                 .workloads = pair_rows,
-                .text = "x + y, exact in i32 or an OverflowError; f32 as add.\nC1 both are i32 or "
-                        "both f32.\nC2 both have one shape."},
+                .text =
+                    "x + y, exact in i32 or an OverflowError; floats as add.\nC1 both are i32 or "
+                    "of one floating dtype.\nC2 both have one shape."},
      .surface = {.overloads = kPair, .plan = plan_pair, .body = body_elementwise}});
 
 constinit const Operation op_checked_mul = define_op(
@@ -182,23 +182,25 @@ constinit const Operation op_checked_mul = define_op(
                 .infer = infer_pair,
                 .decompose = decompose<checked_mul>,
                 .workloads = pair_rows,
-                .text = "x * y, exact in i32 or an OverflowError; f32 as mul.\nC1 both are i32 or "
-                        "both f32.\nC2 both have one shape."},
+                .text =
+                    "x * y, exact in i32 or an OverflowError; floats as mul.\nC1 both are i32 or "
+                    "of one floating dtype.\nC2 both have one shape."},
      .surface = {.overloads = kBinary, .plan = plan_pair, .body = body_elementwise}});
 
 constinit const Operation op_checked_sum = define_op(
     {.name = "checked_sum",
-     .strict = {.roles = first<1>(kSmooth),
-                .pattern = Pattern::composite,
-                .traits = kFusable,
-                .infer = infer_sum,
-                .decompose = decompose<checked_sum>,
-                .workloads = sum_rows,
-                .rtol = 1e-5,
-                .atol = 1e-5,
-                .text = "The sum along axes, exact in i32 or an OverflowError (partial sums may "
-                        "leave i32); f32 as reduce_sum.\nC1 x is i32 or f32.\nC2 the axes are in "
-                        "range, distinct and ascending."},
+     .strict =
+         {.roles = first<1>(kSmooth),
+          .pattern = Pattern::composite,
+          .traits = kFusable,
+          .infer = infer_sum,
+          .decompose = decompose<checked_sum>,
+          .workloads = sum_rows,
+          .rtol = 1e-5,
+          .atol = 1e-5,
+          .text = "The sum along axes, exact in i32 or an OverflowError (partial sums may "
+                  "leave i32); floats as reduce_sum.\nC1 x is i32 or floating.\nC2 the axes are in "
+                  "range, distinct and ascending."},
      .surface = {.overloads = kTotal, .plan = plan_total, .body = body_direct}});
 
 constinit const Operation op_checked_matmul = define_op(
@@ -212,8 +214,9 @@ constinit const Operation op_checked_matmul = define_op(
                 .rtol = 1e-5,
                 .atol = 1e-5,
                 .text = "x[M,K] times y[K,N], or y[N,K] when rhs_transposed; exact in i32 or an "
-                        "OverflowError, whatever the partial sums; f32 as matmul.\nC1 both are "
-                        "i32 or both f32.\nC2 both have rank 2.\nC3 the inner extents are equal."},
+                        "OverflowError, whatever the partial sums; floats as matmul.\nC1 both "
+                        "are i32 or of one floating dtype.\nC2 both have rank 2.\nC3 the inner "
+                        "extents are equal."},
      .surface = {.overloads = kProduct, .plan = plan_total, .body = body_direct}});
 
 }  // namespace heddle
