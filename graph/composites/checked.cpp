@@ -15,7 +15,7 @@ void check_i32_or_float(At at) {
   const DType d = at.operands[0].dtype;
   if (d == DType::i32 || is_floating(d)) return;
   operation_error<TypeError>(at, "checked arithmetic is for i32 and floats", "operands[0].dtype",
-                             to_text(at.operands[0]), "i32 or a floating dtype");
+                             std::string(name_of(d)), "i32 or a floating dtype");
 }
 
 Types infer_pair(At at) {
@@ -133,24 +133,46 @@ DtypePlan plan_total(Bound call) {
   return checked(plan_number(call), Accumulation::exact_integer);
 }
 
+constexpr DType kFloats[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
+
 std::vector<Workload> pair_rows() {
-  return {{.operands = {type_of(DType::i32, {7, 13}), type_of(DType::i32, {7, 13})}, .order = 0},
-          {.operands = {type_of(DType::f32, {7, 13}), type_of(DType::f32, {7, 13})}},
-          {.operands = {type_of(DType::i32), type_of(DType::i32)}, .order = 0}};
+  std::vector<Workload> rows;
+  auto row = [&](DType d, const Dims& dims) {
+    const Type type = type_of(d, dims);
+    rows.push_back({.operands = {type, type}, .order = is_floating(d) ? 2 : 0});
+  };
+  row(DType::i32, {7, 13});
+  row(DType::i32, {});
+  for (DType d : kFloats) row(d, {7, 13});
+  return rows;
 }
 std::vector<Workload> sum_rows() {
-  const Attributes axes({{"axes", Axes{1}}});
-  return {{.operands = {type_of(DType::i32, {7, 13})}, .attributes = axes, .order = 0},
-          {.operands = {type_of(DType::f32, {7, 13})}, .attributes = axes}};
+  std::vector<Workload> rows;
+  auto row = [&](DType d) {
+    rows.push_back({.operands = {type_of(d, {7, 13})},
+                    .attributes = Attributes({{"axes", Axes{1}}}),
+                    .order = is_floating(d) ? 2 : 0});
+  };
+  row(DType::i32);
+  for (DType d : kFloats) row(d);
+  return rows;
 }
 std::vector<Workload> product_rows() {
-  auto row = [](DType d, Dims x, Dims y, bool transposed) {
-    return Workload{.operands = {type_of(d, std::move(x)), type_of(d, std::move(y))},
+  std::vector<Workload> rows;
+  auto row = [&](DType d, bool transposed) {
+    const Dims y = transposed ? Dims{4, 5} : Dims{5, 4};
+    rows.push_back({.operands = {type_of(d, {3, 5}), type_of(d, y)},
                     .attributes = Attributes::of(MatmulAttributes{transposed}),
-                    .order = is_floating(d) ? 2 : 0};
+                    .order = is_floating(d) ? 2 : 0});
   };
-  return {row(DType::i32, {3, 5}, {5, 4}, false), row(DType::i32, {3, 5}, {4, 5}, true),
-          row(DType::f32, {3, 5}, {5, 4}, false), row(DType::f32, {3, 5}, {4, 5}, true)};
+  for (const bool transposed : {false, true}) {
+    row(DType::i32, transposed);
+    row(DType::f32, transposed);
+  }
+  for (DType d : kFloats) {
+    if (d != DType::f32) row(d, false);
+  }
+  return rows;
 }
 
 constexpr OptionSpec kTransposed[] = {{"rhs_transposed", OptionKind::flag, false_option}};
