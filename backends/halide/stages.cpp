@@ -102,6 +102,48 @@ std::size_t base_axes(const Extents& kept, int vector) {
   return 1;
 }
 
+struct StripLoops {
+  Var x{"x"}, xo{"xo"}, xi{"xi"}, p{"p"}, task{"task"};
+  std::vector<Var> others;  // innermost first
+};
+
+// Strips in tasks, pieces in tasks, or both.
+void spread(Func part, StripLoops v, const Extent& strips, std::int64_t grain, bool pieces,
+            bool both) {
+  const bool cut = grain > 0 && !strips.at_most(grain);
+  if (pieces && cut && both) {
+    Var tasks("tasks");
+    part.split(v.xo, v.task, v.xo, constant(grain), tail(strips, grain));
+    std::vector<Halide::VarOrRVar> loops{v.xi, v.xo};
+    loops.insert(loops.end(), v.others.begin(), v.others.end());
+    loops.insert(loops.end(), {v.task, v.p});
+    part.reorder(loops).fuse(v.task, v.p, tasks).parallel(tasks);
+  } else if (pieces) {
+    part.parallel(v.p);
+  } else if (cut) {
+    part.split(v.xo, v.task, v.xo, constant(grain), tail(strips, grain)).parallel(v.task);
+  }
+}
+
+// The pieces' sums, added in their order.
+Func add_pieces(const JointLoop& loop, Func part, const StripLoops& v, const Extent& pieces,
+                const Extent& columns, int vector) {
+  Func all("all" + loop.name());
+  RDom q(0, constant(pieces), "q" + loop.name());
+  std::vector<Expr> arguments{v.x};
+  arguments.insert(arguments.end(), v.others.begin(), v.others.end());
+  std::vector<Expr> piece = arguments;
+  piece.push_back(q);
+  define(all, arguments, loop.initial());
+  define(all, arguments, loop.combine(read(all, arguments), read(part, piece)));
+  all.compute_root();
+  if (!columns.below(vector)) {
+    all.vectorize(v.x, vector, tail(columns, vector));
+    all.update().reorder(v.x, q).vectorize(v.x, vector, tail(columns, vector));
+  }
+  return all;
+}
+
 }  // namespace
 
 void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
@@ -121,21 +163,19 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   const Extent split = whole ? rows : Extent(c.split);
   const Extent pieces = whole ? Extent(1) : ceil_div(rows, c.split);
 
-  Func acc("acc" + name), part("strip" + name), all("all" + name);
-  Var x("x"), p("p"), xo("xo"), xi("xi"), task("task");
-  const std::vector<Var> others = make_vars("o", base - 1);  // innermost first
+  Func acc("acc" + name), part("strip" + name);
+  const StripLoops v{.others = make_vars("o", base - 1)};
   std::vector<Halide::Range> ranges;
   for (std::size_t a = reduced.size(); a-- > 1;) ranges.push_back({0, constant(reduced[a])});
   ranges.push_back({0, constant(split)});
   RDom r(ranges, "r" + name);
-  const Expr outer = r[r.dimensions() - 1] + p * constant(split);
+  const Expr outer = r[r.dimensions() - 1] + v.p * constant(split);
   if (!whole && !rows.divisible_by(c.split)) r.where(outer < constant(rows));
-  std::vector<Expr> arguments{x};
-  arguments.insert(arguments.end(), others.begin(), others.end());
-  std::vector<Expr> pieced = arguments;
-  pieced.push_back(p);
-  Index kept(others.rbegin(), others.rend());
-  kept.push_back(inside(x, columns, strip));
+  std::vector<Expr> pieced{v.x};
+  pieced.insert(pieced.end(), v.others.begin(), v.others.end());
+  pieced.push_back(v.p);
+  Index kept(v.others.rbegin(), v.others.rend());
+  kept.push_back(inside(v.x, columns, strip));
   Index index{whole ? outer : inside(outer, rows, c.split)};
   for (int d = r.dimensions() - 1; d-- > 0;) index.push_back(r[d]);
   define(acc, pieced, loop.initial());
@@ -143,38 +183,17 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   define(part, pieced, read(acc, pieced));
 
   part.compute_root()
-      .split(x, xo, xi, strip, tail(columns, strip))
-      .vectorize(xi, vector)
-      .unroll(xi);
-  acc.compute_at(part, xo).bound_extent(x, strip);
-  acc.vectorize(x, vector, Halide::TailStrategy::RoundUp).unroll(x);
-  std::vector<Halide::VarOrRVar> order{x};
+      .split(v.x, v.xo, v.xi, strip, tail(columns, strip))
+      .vectorize(v.xi, vector)
+      .unroll(v.xi);
+  acc.compute_at(part, v.xo).bound_extent(v.x, strip);
+  acc.vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
+  std::vector<Halide::VarOrRVar> order{v.x};
   for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
-  acc.update().reorder(order).vectorize(x, vector, Halide::TailStrategy::RoundUp).unroll(x);
-  const Extent strips = ceil_div(columns, strip);
-  if (!whole && c.grain > 0 && !strips.at_most(c.grain) && is_symbolic(b.kernel.body)) {
-    Var both("tasks");
-    part.split(xo, task, xo, constant(c.grain), tail(strips, c.grain));
-    std::vector<Halide::VarOrRVar> loops{xi, xo};
-    loops.insert(loops.end(), others.begin(), others.end());
-    loops.insert(loops.end(), {task, p});
-    part.reorder(loops).fuse(task, p, both).parallel(both);
-  } else if (!whole) {
-    part.parallel(p);
-  } else if (c.grain > 0 && !strips.at_most(c.grain)) {
-    part.split(xo, task, xo, constant(c.grain), tail(strips, c.grain)).parallel(task);
-  }
-  RDom q(0, constant(pieces), "q" + name);
-  std::vector<Expr> piece = arguments;
-  piece.push_back(q);
-  define(all, arguments, loop.initial());
-  define(all, arguments, loop.combine(read(all, arguments), read(part, piece)));
-  all.compute_root();
-  if (!columns.below(vector)) {
-    all.vectorize(x, vector, tail(columns, vector));
-    all.update().reorder(x, q).vectorize(x, vector, tail(columns, vector));
-  }
-  loop.stage(all, [](const Index& i) { return reversed(i); });
+  acc.update().reorder(order).vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
+  spread(part, v, ceil_div(columns, strip), c.grain, !whole, is_symbolic(b.kernel.body));
+  loop.stage(add_pieces(loop, part, v, pieces, columns, vector),
+             [](const Index& i) { return reversed(i); });
 }
 
 }  // namespace heddle::halide
