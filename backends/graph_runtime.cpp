@@ -116,30 +116,6 @@ class Steps final : public GraphExecutable {
   std::vector<Step> steps_;
 };
 
-// A decomposition run step by step.
-class Decomposed final : public Runnable {
- public:
-  explicit Decomposed(std::unique_ptr<Steps> steps, const Function& function)
-      : steps_(std::move(steps)), function_(function) {}
-  void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) override {
-    std::vector<Literal> arguments;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Type& type = function_.type(function_.inputs[i].value);
-      const auto bytes = static_cast<std::size_t>(byte_count(type));
-      arguments.push_back(
-          literal_from_bytes(type, std::vector<std::byte>(inputs[i], inputs[i] + bytes)));
-    }
-    const std::vector<Literal> results = steps_->run(arguments);
-    for (std::size_t o = 0; o < results.size(); ++o) {
-      std::copy(results[o].bytes->begin(), results[o].bytes->end(), outputs[o]);
-    }
-  }
-
- private:
-  std::unique_ptr<Steps> steps_;
-  Function function_;
-};
-
 // The carrier's own kernel, or null when it has none.
 std::unique_ptr<Runnable> own_kernel(const Function& f, const Carrier& carrier) {
   try {
@@ -243,7 +219,7 @@ std::unique_ptr<Runnable> GraphRuntime::decomposed(const Function& one, const Pr
       node.op->strict.decompose({*node.op, types, node.attributes, nullptr, &program});
   check_decomposition(micro, one, node.op->name);
   count(node.op->name, options, true);
-  auto steps = std::make_unique<Steps>(micro);
+  auto steps = std::make_shared<Steps>(micro);
   for (std::size_t m = 0; m < micro.nodes.size(); ++m) {
     if (micro.nodes[m].literal) continue;
     Function part = function_of(micro, micro.nodes[m], &program);
@@ -254,7 +230,7 @@ std::unique_ptr<Runnable> GraphRuntime::decomposed(const Function& one, const Pr
     }
     steps->set(m, std::move(part), std::move(own));
   }
-  return std::make_unique<Decomposed>(std::move(steps), one);
+  return make_runnable(one, [steps](std::span<const Literal> in) { return steps->run(in); });
 }
 
 void GraphRuntime::count(std::string_view operation, const GraphOptions& options, bool decomposed) {

@@ -72,6 +72,4 @@ std::optional<std::string> OpQuery::check_schema(std::string_view name, std::siz
   return std::nullopt;
 }
 
-bool is_internal_name(std::string_view name) { return name.ends_with("_internal"); }
-
 }  // namespace heddle

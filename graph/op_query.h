@@ -42,9 +42,6 @@ struct OpQuery {
 };
 inline OpQuery make_op_query() { return {}; }
 
-/// Operations that passes make and people do not call: "..._internal".
-bool is_internal_name(std::string_view name);
-
 }  // namespace heddle
 
 #endif  // HEDDLE_GRAPH_OP_QUERY_H_

@@ -134,27 +134,28 @@ class Compiled final : public Runnable {
   std::vector<std::unique_ptr<Instance>> free_;
 };
 
-class Interpreted final : public Runnable {
+class OnLiterals final : public Runnable {
  public:
-  explicit Interpreted(const Function& function) : program_({function}) {}
+  OnLiterals(Function function, LiteralFunction run)
+      : function_(std::move(function)), run_(std::move(run)) {}
 
   void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) override {
-    const Function& f = program_.entry();
     std::vector<Literal> arguments;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Type& type = f.type(f.inputs[i].value);
+      const Type& type = function_.type(function_.inputs[i].value);
       const auto bytes = static_cast<std::size_t>(byte_count(type));
       arguments.push_back(
           literal_from_bytes(type, std::vector<std::byte>(inputs[i], inputs[i] + bytes)));
     }
-    const std::vector<Literal> results = interpret(program_, f.name, arguments);
+    const std::vector<Literal> results = run_(arguments);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       std::copy(results[o].bytes->begin(), results[o].bytes->end(), outputs[o]);
     }
   }
 
  private:
-  Program program_;
+  Function function_;
+  LiteralFunction run_;
 };
 
 std::vector<Kernel> kernels_of(const Function& function) {
@@ -175,9 +176,16 @@ std::size_t warm_cache(std::span<const Function> functions, const WorkerOptions&
   return all.size();
 }
 
+std::unique_ptr<Runnable> make_runnable(const Function& function, LiteralFunction run) {
+  return std::make_unique<OnLiterals>(function, std::move(run));
+}
+
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier) {
-  if (carrier.built_in == BuiltInKernels::interpreted)
-    return std::make_unique<Interpreted>(function);
+  if (carrier.built_in == BuiltInKernels::interpreted) {
+    return make_runnable(function, [program = Program({function})](std::span<const Literal> in) {
+      return interpret(program, program.entry().name, in);
+    });
+  }
   return std::make_unique<Compiled>(function);
 }
 

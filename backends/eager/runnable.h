@@ -3,8 +3,10 @@
 #define HEDDLE_BACKENDS_EAGER_RUNNABLE_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "heddle/backends/eager/storage.h"
 #include "heddle/backends/worker.h"
@@ -24,6 +26,10 @@ class Runnable {
 /// cpu: lowered, its kernels in their generic form, compiled once per process and kept on disk.
 /// reference: interpreted. Errors as `compile`.
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier);
+
+/// On literals: `run` gets the inputs of `function` and gives its outputs.
+using LiteralFunction = std::function<std::vector<Literal>(std::span<const Literal>)>;
+std::unique_ptr<Runnable> make_runnable(const Function& function, LiteralFunction run);
 
 /// Compiles and links, side by side, what the functions' first runs on `cpu` will look for in the
 /// cache. Returns the number of distinct kernels.

@@ -99,11 +99,6 @@ TEST(Schema, DecompositionsAreFunctionsOfTypes) {
   }
 }
 
-TEST(Names, OfPassesEndInInternal) {
-  EXPECT_TRUE(is_internal_name("fused_elementwise_internal"));
-  EXPECT_FALSE(is_internal_name("add"));
-}
-
 TEST(BackwardGraph, OfAnyOutput) {
   const Program p = parse(
       "func @f(x: f32[2], u: f32[2]) -> (a: f32[2], loss: f32[]) {\n %0 = mul(x, x) : f32[2]\n"
