@@ -1,6 +1,5 @@
 #include "heddle/backends/lower.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,8 +8,8 @@
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
-#include "heddle/graph/verify.h"
 #include "heddle/schedule/group.h"
+#include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
 #include "heddle/schedule/lower_windows.h"
 #include "heddle/schedule/make_plan.h"
@@ -18,43 +17,11 @@
 namespace heddle {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-void verify_stage([[maybe_unused]] const Program& program) {
-#ifdef HEDDLE_VERIFY
-  verify(program);
-#endif
-}
-
-class Stages {
- public:
-  explicit Stages(const StageObserver& observer) : observer_(observer) {}
-
-  template <class Run, class Text>
-  auto run(std::string_view name, Run run, Text text) {
-    const auto start = Clock::now();
-    auto result = run();
-    const std::chrono::duration<double> seconds = Clock::now() - start;
-    if (observer_) observer_(name, seconds.count(), [&] { return text(result); });
-    return result;
-  }
-  template <class Pass>
-  Program pass(std::string_view name, const Program& program, Pass transform) {
-    Program result = run(
-        name, [&] { return transform(program); }, [](const Program& p) { return to_text(p); });
-    verify_stage(result);
-    return result;
-  }
-
- private:
-  const StageObserver& observer_;
-};
-
-std::string groups_text(const Program& program) {
-  std::string text;
-  for (const Function& f : program.functions())
-    absl::StrAppend(&text, "@", f.name, "\n", to_text(make_groups(f), f));
-  return text;
+template <class Text>
+std::string each_function(const Program& program, Text text) {
+  std::string all;
+  for (const Function& f : program.functions()) absl::StrAppend(&all, "@", f.name, "\n", text(f));
+  return all;
 }
 
 std::string kernels_text(const Plan& plan) {
@@ -98,32 +65,66 @@ void check_extensions(const Function& f, const Target& target) {
 }  // namespace
 
 std::vector<std::string> stage_names() {
-  return {"input", "expand", "empty",  "windows", "canonicalize", "fold",
-          "cse",   "dce",    "faults", "groups",  "plan",         "kernels"};
+  return {"input",
+          "expand",
+          "empty",
+          "windows",
+          "faults",
+          "canonicalize",
+          "shape_inference",
+          "constant_folding",
+          "common_subexpression_elimination",
+          "dead_node_elimination",
+          "layout_assignment",
+          "operator_fusion",
+          "memory_planning",
+          "backend_lowering"};
 }
 
-Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
-  Stages stages(observer);
-  Program p = stages.pass("input", program, [](const Program& in) { return in; });
+namespace {
+
+// A form without composites, extensions, empty operands, wide windows and faults inside.
+Program prepared(const Pipeline& pipeline, const Program& program, const Target& target) {
+  Program p = pipeline.pass("input", program, [](const Program& in) { return in; });
   for (const Function& f : p.functions()) check_compiles(f, target);
-  p = stages.pass("expand", p, [](const Program& in) { return expand_composites(in); });
+  p = pipeline.pass("expand", p, [](const Program& in) { return expand_composites(in); });
   for (const Function& f : p.functions()) check_extensions(f, target);
-  p = stages.pass("empty", p, lower_empty);
-  p = stages.pass("windows", p, lower_windows);
-  p = stages.pass("canonicalize", p, canonicalize);
-  p = stages.pass("fold", p, constant_folding);
-  p = stages.pass("cse", p, common_subexpression_elimination);
-  p = stages.pass("dce", p, dead_code_elimination);
-  p = stages.pass("faults", p, lower_faults);
-  stages.run(
-      "groups", [&] { return p; }, groups_text);
-  Plan plan = stages.run(
-      "plan", [&] { return make_plan(p, target); }, [](const Plan& l) { return to_text(l); });
+  p = pipeline.pass("empty", p, lower_empty);
+  p = pipeline.pass("windows", p, lower_windows);
+  return pipeline.pass("faults", p, lower_faults);
+}
+
+Program simplified(const Pipeline& pipeline, Program p) {
+  p = pipeline.pass("canonicalize", p, canonicalize);
+  p = pipeline.pass("shape_inference", p, shape_inference);
+  p = pipeline.pass("constant_folding", p, constant_folding);
+  p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);
+  return pipeline.pass("dead_node_elimination", p, dead_node_elimination);
+}
+
+void verify_plan([[maybe_unused]] const Plan& plan) {
 #ifdef HEDDLE_VERIFY
   verify(plan);
 #endif
-  stages.run(
-      "kernels", [] { return 0; }, [&](int) { return kernels_text(plan); });
+}
+
+}  // namespace
+
+Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
+  const Pipeline pipeline(observer);
+  const Program p = simplified(pipeline, prepared(pipeline, program, target));
+  // memory_planning makes layouts and groups where it needs them; these show them.
+  const auto shown = [&](std::string_view name, auto text) {
+    pipeline.run<Program>(
+        name, [&] { return p; }, [&](const Program& q) { return each_function(q, text); });
+  };
+  shown("layout_assignment", [](const Function& f) { return to_text(assign_layouts(f), f); });
+  shown("operator_fusion", [](const Function& f) { return to_text(make_groups(f), f); });
+  Plan plan = pipeline.run<Plan>(
+      "memory_planning", [&] { return make_plan(p, target); },
+      [](const Plan& made) { return to_text(made); }, verify_plan);
+  plan = pipeline.run<Plan>(
+      "backend_lowering", [&] { return std::move(plan); }, kernels_text);
   return {p, std::move(plan)};
 }
 
@@ -142,7 +143,7 @@ StageObserver environment_observer() {
                    text().c_str());
     }
     if (timed)
-      std::fprintf(stderr, "%-14.*s %8.3f ms\n", static_cast<int>(stage.size()), stage.data(),
+      std::fprintf(stderr, "%-34.*s %8.3f ms\n", static_cast<int>(stage.size()), stage.data(),
                    1e3 * seconds);
   };
 }

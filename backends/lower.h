@@ -2,20 +2,13 @@
 #ifndef HEDDLE_BACKENDS_LOWER_H_
 #define HEDDLE_BACKENDS_LOWER_H_
 
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "heddle/graph/program.h"
+#include "heddle/backends/pipeline.h"
 #include "heddle/schedule/plan.h"
 
 namespace heddle {
-
-/// Called after each stage with its name, the seconds it took, and a function that gives the
-/// stage's result as text.
-using StageObserver = std::function<void(std::string_view stage, double seconds,
-                                         const std::function<std::string()>& text)>;
 
 struct Lowered {
   Program
@@ -23,9 +16,10 @@ struct Lowered {
   Plan plan;
 };
 
-/// Stages in order: input, expand, empty, canonicalize, fold, cse, dce, faults, groups, plan, kernels. Each
-/// result is verified in builds with HEDDLE_VERIFY. NotImplementedError names a dtype, an extent or
-/// an operation that the carrier does not compile.
+/// Stages in order. To the form that the others expect: input, expand, empty, windows, faults. The
+/// nine passes: canonicalize, shape_inference, constant_folding, common_subexpression_elimination,
+/// dead_node_elimination, layout_assignment, operator_fusion, memory_planning, backend_lowering.
+/// NotImplementedError names a dtype, an extent or an operation that the carrier does not compile.
 Lowered lower(const Program& program, const Target& target,
               const StageObserver& observer = nullptr);
 std::vector<std::string> stage_names();

@@ -116,7 +116,7 @@ Program train_step_program(const TracedModel& loss, const Params& params,
   trace.output("loss", trace.tensor(results[0]));
   add_outputs(trace, weights, "params.");
   add_outputs(trace, state, optimizer.name + ".");
-  return dead_code_elimination(trace.finish());
+  return dead_node_elimination(trace.finish());
 }
 
 }  // namespace heddle

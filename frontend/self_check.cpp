@@ -114,7 +114,7 @@ void add_gradient(CheckCase& c, const Program& wide, const Function& g,
   Function alone = *value;
   alone.outputs.resize(1);
   const Program forward =
-      jvp(dead_code_elimination(Program(std::vector{std::move(alone)})), gradients.inputs);
+      jvp(dead_node_elimination(Program(std::vector{std::move(alone)})), gradients.inputs);
   for (std::size_t i = 0; i < gradients.parts.size(); ++i) {
     const Type& type = g.type(g.outputs[gradients.parts[i].output].value);
     arguments.push_back(direction(type, gradients.parts[i].seed));

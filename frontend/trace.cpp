@@ -35,7 +35,7 @@ Program finish(Trace& trace, const std::vector<Tensor>& outputs, const TraceOpti
     const std::string fallback = outputs.size() == 1 ? "out" : numbered("out", o);
     trace.output(options.outputs.empty() ? fallback : options.outputs[o], outputs[o]);
   }
-  return dead_code_elimination(trace.finish());
+  return dead_node_elimination(trace.finish());
 }
 
 }  // namespace

@@ -40,14 +40,19 @@ class Pool {
 class FunctionPlanner {
  public:
   FunctionPlanner(const Function& f, const Target& target, Pool& pool)
-      : f_(f), target_(target), pool_(pool), node_of_(definitions(f)), grouping_(make_groups(f)) {}
+      : f_(f),
+        target_(target),
+        pool_(pool),
+        node_of_(definitions(f)),
+        layouts_(assign_layouts(f)),
+        grouping_(make_groups(f)) {}
 
   FunctionPlan run() {
     const std::vector<bool> needed = needed_in_memory(f_, grouping_);
     for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
       bodies_.push_back(make_body(f_, grouping_, g, needed));
     }
-    order_ = order_groups(f_, bodies_);
+    order_ = order_groups(f_, layouts_, bodies_);
     arguments();
     assign_outputs();
     for (std::size_t g : order_.groups) kernel_step(g);
@@ -73,6 +78,8 @@ class FunctionPlanner {
 
   // ---- where values live ----
 
+  ValueId storage_of(ValueId v) const { return layouts_[v.index].storage; }
+
   struct Place {
     Space space = Space::arena;
     std::uint32_t index = 0;
@@ -96,7 +103,7 @@ class FunctionPlanner {
     }
     for (std::size_t o = 0; o < f_.outputs.size(); ++o) {
       if (settled[o]) continue;
-      const ValueId s = storage_of(f_, node_of_, f_.outputs[o].value);
+      const ValueId s = storage_of(f_.outputs[o].value);
       const std::uint32_t n = node_of_[s.index];
       const bool computed = n != kNoNode && grouping_.classes[n] != NodeClass::constant;
       if (computed && !places_.contains(s)) {
@@ -124,10 +131,10 @@ class FunctionPlanner {
   std::uint32_t buffer(ValueId v) {
     auto [it, fresh] = buffers_.try_emplace(v, static_cast<std::uint32_t>(plan_.buffers.size()));
     if (fresh) {
-      const Place p = place(storage_of(f_, node_of_, v));
+      const Place p = place(storage_of(v));
       const Type& type = f_.type(v);
       plan_.buffers.push_back(
-          {p.space, p.space == Space::arena ? 0 : p.index, 0, type, dense_strides(type.dims)});
+          {p.space, p.space == Space::arena ? 0 : p.index, 0, type, layouts_[v.index].strides});
     }
     return it->second;
   }
@@ -143,12 +150,12 @@ class FunctionPlanner {
     KernelStep step;
     std::vector<Port> in, out;
     for (ValueId v : body.in) {
-      in.push_back({dense_strides(f_.type(v).dims)});
+      in.push_back({layouts_[v.index].strides});
       step.buffers.push_back(buffer(v));
       touch(v);
     }
     for (ValueId v : body.out) {
-      out.push_back({dense_strides(f_.type(v).dims), shared_port(body, v)});
+      out.push_back({layouts_[v.index].strides, shared_port(body, v)});
       step.buffers.push_back(buffer(v));
       touch(v);
     }
@@ -189,7 +196,7 @@ class FunctionPlanner {
   void copy_step(std::size_t o) {
     const ValueId v = f_.outputs[o].value;
     if (element_count(f_.type(v)) == 0 || replaces_itself(o)) return;
-    const ValueId s = storage_of(f_, node_of_, v);
+    const ValueId s = storage_of(v);
     const bool given = node_of_[s.index] == kNoNode || f_.nodes[node_of_[s.index]].literal;
     const bool over_input = plan_.outputs[o].shares >= 0;
     const std::uint32_t to = add_buffer({Space::argument, output_argument(o)}, f_.type(v));
@@ -225,7 +232,7 @@ class FunctionPlanner {
   // ---- the arena ----
 
   void touch(ValueId v) {
-    const ValueId s = storage_of(f_, node_of_, v);
+    const ValueId s = storage_of(v);
     const std::size_t now = plan_.steps.size();
     auto [it, fresh] = lifetimes_.try_emplace(s, Lifetime{byte_count(f_.type(s)), now, now});
     it->second.last = now;
@@ -252,7 +259,7 @@ class FunctionPlanner {
       plan_.buffers[waiting_[w]].offset = layout.offsets[first_waiting + w];
     }
     for (const auto& [v, b] : buffers_) {
-      auto it = slot.find(storage_of(f_, node_of_, v));
+      auto it = slot.find(storage_of(v));
       if (it != slot.end()) plan_.buffers[b].offset = layout.offsets[it->second];
     }
     plan_.arena_bytes = layout.bytes;
@@ -262,6 +269,7 @@ class FunctionPlanner {
   const Target& target_;
   Pool& pool_;
   std::vector<std::uint32_t> node_of_;
+  std::vector<Layout> layouts_;
   Grouping grouping_;
   std::vector<GroupBody> bodies_;
   Order order_;

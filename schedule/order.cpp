@@ -2,28 +2,19 @@
 
 #include <set>
 
-#include "heddle/graph/op_attributes.h"
-#include "heddle/graph/operation.h"
+#include "heddle/graph/error.h"
 
 namespace heddle {
-
-ValueId storage_of(const Function& function, const std::vector<std::uint32_t>& definitions,
-                   ValueId v) {
-  while (definitions[v.index] != kNoNode &&
-         function.nodes[definitions[v.index]].op == &op_reshape) {
-    v = function.nodes[definitions[v.index]].operands[0];
-  }
-  return v;
-}
 
 namespace {
 
 class Orderer {
  public:
-  Orderer(const Function& f, const std::vector<GroupBody>& bodies)
+  Orderer(const Function& f, const std::vector<Layout>& layouts,
+          const std::vector<GroupBody>& bodies)
       : f_(f),
+        layouts_(layouts),
         bodies_(bodies),
-        node_of_(definitions(f)),
         writer_(f.types.size(), -1),
         before_(bodies.size()) {
     for (std::size_t g = 0; g < bodies.size(); ++g) {
@@ -60,7 +51,7 @@ class Orderer {
   }
 
  private:
-  ValueId storage(ValueId v) const { return storage_of(f_, node_of_, v); }
+  ValueId storage(ValueId v) const { return layouts_[v.index].storage; }
 
   bool ready(std::size_t g, const std::vector<bool>& done) const {
     for (std::size_t b : before_[g]) {
@@ -122,16 +113,17 @@ class Orderer {
   }
 
   const Function& f_;
+  const std::vector<Layout>& layouts_;
   const std::vector<GroupBody>& bodies_;
-  std::vector<std::uint32_t> node_of_;
   std::vector<std::int32_t> writer_;           // by value: the group
   std::vector<std::set<std::size_t>> before_;  // by group: the groups that come first
 };
 
 }  // namespace
 
-Order order_groups(const Function& function, const std::vector<GroupBody>& bodies) {
-  return Orderer(function, bodies).run();
+Order order_groups(const Function& function, const std::vector<Layout>& layouts,
+                   const std::vector<GroupBody>& bodies) {
+  return Orderer(function, layouts, bodies).run();
 }
 
 }  // namespace heddle

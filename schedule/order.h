@@ -3,12 +3,9 @@
 #define HEDDLE_SCHEDULE_ORDER_H_
 
 #include "heddle/schedule/body.h"
+#include "heddle/schedule/layout.h"
 
 namespace heddle {
-
-/// Values of one storage: a result or an input, and the views of it.
-ValueId storage_of(const Function& function, const std::vector<std::uint32_t>& definitions,
-                   ValueId v);
 
 struct InPlace {
   std::size_t output = 0, input = 0;  ///< of the function
@@ -21,7 +18,8 @@ struct Order {
 };
 
 /// ValueError when a donated input and the output of its name differ in type.
-Order order_groups(const Function& function, const std::vector<GroupBody>& bodies);
+Order order_groups(const Function& function, const std::vector<Layout>& layouts,
+                   const std::vector<GroupBody>& bodies);
 
 }  // namespace heddle
 

@@ -71,7 +71,7 @@ std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>
   Function f = vjp(Program({body_}), names).entry();
   f.outputs.erase(f.outputs.begin(),
                   f.outputs.begin() + static_cast<std::ptrdiff_t>(body_.outputs.size()));
-  f = dead_code_elimination(Program({expand_composites(Program({f})).entry()})).entry();
+  f = dead_node_elimination(Program({expand_composites(Program({f})).entry()})).entry();
   std::vector<std::size_t> kept;
   f = plain(without_unread_inputs(f, kept));
   std::vector<std::size_t> floating;

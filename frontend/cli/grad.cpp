@@ -12,7 +12,7 @@ namespace heddle::cli {
 int grad_command(const GradCommand& options) {
   const Program model = read_model(options);
   Program derived = options.value ? value_and_grad(model, options.wrt) : grad(model, options.wrt);
-  derived = dead_code_elimination(common_subexpression_elimination(canonicalize(derived)));
+  derived = dead_node_elimination(common_subexpression_elimination(canonicalize(derived)));
   const std::string text = to_text(derived);
   if (!options.output.empty()) {
     write_text_file(options.output, text);

@@ -4,6 +4,8 @@
 #include <new>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_join.h"
+#include "heddle/backends/lower.h"
 #include "heddle/frontend/cli/commands.h"
 #include "heddle/graph/error.h"
 
@@ -65,9 +67,7 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
 
   c = add_command(app, chosen, "dump", "print a stage of the compiler", all.dump, dump_command);
   add_common(c, all.dump);
-  c->add_option(
-      "--stage", all.dump.stage,
-      "input expand empty windows canonicalize fold cse dce faults groups plan kernels, or all");
+  c->add_option("--stage", all.dump.stage, absl::StrJoin(stage_names(), " ") + ", or all");
 
   c = add_command(app, chosen, "grad", "differentiate", all.grad, grad_command);
   add_common(c, all.grad);

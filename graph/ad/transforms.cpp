@@ -35,7 +35,7 @@ Values reverse(Builder& build, const Linearized& l, const Values& inputs, Seed s
   return results;
 }
 
-Program clean(Function f) { return dead_code_elimination(Program({std::move(f)})); }
+Program clean(Function f) { return dead_node_elimination(Program({std::move(f)})); }
 
 void check_scalar_output(const Function& f, std::size_t loss) {
   const bool there = loss < f.outputs.size();

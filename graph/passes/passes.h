@@ -10,6 +10,8 @@ namespace heddle {
 /// pad that keep the type and the order, chains of reshapes, of transposes and of broadcasts,
 /// neg(neg(x)). Never touches arithmetic on values (x*0, x+0 stay).
 Program canonicalize(const Program& program);
+/// Types are inferred again and compared: InternalError where one differs.
+Program shape_inference(const Program& program);
 /// Nodes whose operands are all constants are interpreted, results up to 64 KB; iota and broadcasts
 /// stay as they are.
 Program constant_folding(const Program& program);
@@ -17,12 +19,12 @@ Program constant_folding(const Program& program);
 /// become one.
 Program common_subexpression_elimination(const Program& program);
 /// Nodes that no output needs go, those with side effects stay. Inputs stay.
-Program dead_code_elimination(const Program& program);
+Program dead_node_elimination(const Program& program);
 /// Composites become their decompositions, at any depth. `keep` says which stay.
 Program expand_composites(const Program& program, bool (*keep)(const Node&) = nullptr);
 
-/// Every `narrow` becomes a conversion, and functions that had one get a last output "fault", a bool
-/// scalar: some value did not fit.
+/// Every `narrow` becomes a conversion, and functions that had one get a last output "fault", a
+/// bool scalar: some value did not fit.
 Program lower_faults(const Program& program);
 bool has_fault_output(const Function& function);
 

@@ -23,7 +23,7 @@ TEST(Fold, keeps_whole_numbers_exact) {  // F5
       "%0 = constant 9007199254740993 : i64[]\n %1 = constant 1 : i64[]\n %2 = div(%0, %1) : "
       "i64[]\n return %2",
       "() -> (y: i64[])");
-  const Program folded = dead_code_elimination(constant_folding(p));
+  const Program folded = dead_node_elimination(constant_folding(p));
   EXPECT_EQ(body_of(folded), "  %0 = constant 9007199254740993 : i64[]\n  return %0\n}\n");
 }
 
@@ -33,7 +33,7 @@ TEST(Fold, computes_as_programs_run) {
       " %2 = div(%0, %1) : i8[3]\n %3 = rem(%0, %1) : i8[3]\n %4 = shl(%0, %1) : i8[3]\n"
       " %5 = shr(%0, %1) : i8[3]\n %6 = mul(%0, %1) : i8[3]\n return %2, %3, %4, %5, %6",
       "() -> (a: i8[3], b: i8[3], c: i8[3], d: i8[3], e: i8[3])");
-  const Program folded = dead_code_elimination(constant_folding(p));
+  const Program folded = dead_node_elimination(constant_folding(p));
   EXPECT_EQ(body_of(folded),
             "  %0 = constant [-128, 0, 0] : i8[3]\n  %1 = constant [0, 7, -7] : i8[3]\n"
             "  %2 = constant [0, 7, 0] : i8[3]\n  %3 = constant [-1, 7, -1] : i8[3]\n"
@@ -58,7 +58,7 @@ TEST(Canonicalize, drops_movement_that_moves_nothing) {
       "f32[2,3]\n"
       "%4 = neg(%3) : f32[2,3]\n %5 = neg(%4) : f32[2,3]\n %6 = exp(%5) : f32[2,3]\n return %6",
       "(x: f32[2,3]) -> (y: f32[2,3])");
-  EXPECT_EQ(body_of(dead_code_elimination(canonicalize(p))),
+  EXPECT_EQ(body_of(dead_node_elimination(canonicalize(p))),
             "  %0 = exp(x) : f32[2,3]\n  return %0\n}\n");
 }
 
@@ -74,7 +74,7 @@ TEST(CommonSubexpressions, sees_through_the_order_of_commutative_operands) {
 TEST(Passes, keep_an_input_that_nothing_reads) {  // F15
   const Program p =
       read("%0 = exp(x) : f32[]\n return y, y", "(x: f32[], y: f32[]) -> (a: f32[], b: f32[])");
-  EXPECT_EQ(to_text(dead_code_elimination(p)),
+  EXPECT_EQ(to_text(dead_node_elimination(p)),
             "func @f(x: f32[], y: f32[]) -> (a: f32[], b: f32[]) {\n  return y, y\n}\n");
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 Plan plan_of(const Program& program) {
   Plan plan = make_plan(
-      dead_code_elimination(canonicalize(lower_empty(expand_composites(program)))), Target::host());
+      dead_node_elimination(canonicalize(lower_empty(expand_composites(program)))), Target::host());
   verify(plan);
   return plan;
 }

@@ -20,7 +20,7 @@ std::vector<bool> needed_values(const Function& f) {
 
 }  // namespace
 
-Program dead_code_elimination(const Program& program) {
+Program dead_node_elimination(const Program& program) {
   std::vector<Function> functions;
   for (const Function& f : program.functions()) {
     const Program before(functions);
