@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "heddle/backends/eager/executor.h"
-#include "heddle/backends/eager/storage.h"
+#include "heddle/backends/eager/transfer.h"
 
 namespace heddle {
 namespace {
 
 Dims dims_of(const std::vector<std::int64_t>& extents) { return {extents.begin(), extents.end()}; }
 
-HostStorage& writable(const Tensor& t, const char* what, Location where) {
-  HostStorage* storage = t.empty() ? nullptr : host_storage(t);
+CarrierStorage& writable(const Tensor& t, const char* what, Location where) {
+  CarrierStorage* storage = t.empty() ? nullptr : carrier_storage(t);
   if (storage == nullptr) {
     throw ValueError({.message = std::string(what) + ": not a concrete tensor of a carrier",
                       .found = t.empty() ? "an empty tensor" : to_text(t.type()),
@@ -25,12 +25,25 @@ HostStorage& writable(const Tensor& t, const char* what, Location where) {
   return *storage;
 }
 
+void check_range(const Tensor& t, const char* what, std::int64_t first, std::int64_t count,
+                 Location where) {
+  const std::int64_t all = element_count(t.type());
+  if (first >= 0 && count >= 0 && first <= all && count <= all - first) return;
+  throw ValueError(
+      {.message = std::string(what) + ": not so many elements",
+       .found = std::to_string(count) + " from number " + std::to_string(first) + " on",
+       .needed = "some of the " + std::to_string(all) + " of " + to_text(t.type()),
+       .where = where});
+}
+
+Literal converted(std::span<const double> elements, const Dims& dims, DType dtype) {
+  return convert(make_literal<double>(dims, elements), dtype);
+}
+
 }  // namespace
 
 Tensor tensor(const Literal& literal, std::string_view carrier) {
-  Tensor result = new_tensor(literal.type, find_carrier(carrier));
-  std::copy(literal.bytes->begin(), literal.bytes->end(), host_storage(result)->data());
-  return result;
+  return copied(make_tensor(literal), find_carrier(carrier));
 }
 Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>& extents,
               const TensorOptions& options) {
@@ -41,7 +54,7 @@ Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>&
          .found = std::to_string(elements.size()),
          .needed = std::to_string(element_count(type)) + " for " + to_text(type.dims)});
   }
-  return tensor(convert(make_literal<double>(type.dims, elements), options.dtype), options.carrier);
+  return tensor(converted(elements, type.dims, options.dtype), options.carrier);
 }
 Tensor tensor(std::initializer_list<double> elements, const std::vector<std::int64_t>& extents,
               const TensorOptions& options) {
@@ -52,15 +65,22 @@ Tensor tensor(double element, const TensorOptions& options) {
 }
 Tensor full(const std::vector<std::int64_t>& extents, double element,
             const TensorOptions& options) {
-  return tensor(splat({options.dtype, dims_of(extents)}, element), options.carrier);
+  return filled({options.dtype, dims_of(extents)}, element, find_carrier(options.carrier));
 }
 Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
   return full(extents, 0, options);
 }
 
-Tensor on(const Tensor& t, std::string_view carrier) { return tensor(to_literal(t), carrier); }
+Tensor on(const Tensor& t, std::string_view carrier) { return copied(t, find_carrier(carrier)); }
 
 std::vector<double> elements(const Tensor& t) { return to_doubles(to_literal(t)); }
+std::vector<double> elements(const Tensor& t, std::int64_t first, std::int64_t count) {
+  check_range(t, "elements", first, count, {});
+  const Type type{t.type().dtype, {Dim(count)}};
+  std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
+  read_elements(t, first, bytes);
+  return to_doubles(literal_from_bytes(type, std::move(bytes)));
+}
 
 double item(const Tensor& t) {
   const std::vector<double> all = elements(t);
@@ -70,16 +90,21 @@ double item(const Tensor& t) {
 }
 
 void assign(const Tensor& t, const Tensor& source, std::source_location where) {
-  HostStorage& storage = writable(t, "assign", where);
+  CarrierStorage& storage = writable(t, "assign", where);
   if (source.type() != t.type()) {
     throw ValueError({.message = "assign: the elements have another type",
                       .found = to_text(source.type()),
                       .needed = to_text(t.type()),
                       .where = where});
   }
-  const Literal elements = to_literal(source);
-  std::copy(elements.bytes->begin(), elements.bytes->end(), storage.data());
-  storage.changed();
+  overwrite(storage, 0, source);
+}
+void assign(const Tensor& t, std::int64_t first, std::span<const double> elements,
+            std::source_location where) {
+  CarrierStorage& storage = writable(t, "assign", where);
+  const auto count = static_cast<std::int64_t>(elements.size());
+  check_range(t, "assign", first, count, where);
+  overwrite(storage, first, make_tensor(converted(elements, {Dim(count)}, t.type().dtype)));
 }
 
 void release(const Tensor& t) { writable(t, "release", {}).release(); }

@@ -19,7 +19,8 @@
 
 namespace heddle {
 
-/// Where the elements go: "cpu" (compiled kernels) or "reference" (the interpreter).
+/// Where the elements go: "cpu" (compiled kernels), "reference" (the interpreter), or a carrier
+/// of one's own.
 struct TensorOptions {
   DType dtype = DType::f32;
   std::string_view carrier = "cpu";
@@ -43,12 +44,18 @@ Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& opti
 Tensor on(const Tensor& tensor, std::string_view carrier);
 /// The elements in row-major order, converted. Errors as to_literal.
 std::vector<double> elements(const Tensor& tensor);
+/// `count` of them from number `first` on. ValueError when there are fewer.
+std::vector<double> elements(const Tensor& tensor, std::int64_t first, std::int64_t count);
 /// The one element; ValueError when there are several.
 double item(const Tensor& tensor);
 
 /// Overwrites the elements of a concrete tensor in place; its version grows by one. Every handle
 /// sees it, and a pass backwards that needs the old ones is refused. ValueError for another type.
 void assign(const Tensor& tensor, const Tensor& elements,
+            std::source_location where = std::source_location::current());
+/// The same for elements from number `first` on, in row-major order; converted as tensor() does.
+/// ValueError when there are fewer.
+void assign(const Tensor& tensor, std::int64_t first, std::span<const double> elements,
             std::source_location where = std::source_location::current());
 /// Gives the memory back now. Every later use is a ReleasedError.
 void release(const Tensor& tensor);

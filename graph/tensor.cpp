@@ -1,10 +1,18 @@
 #include "heddle/graph/tensor.h"
 
+#include <algorithm>
+
 namespace heddle {
 namespace {
 // Its address says "host memory".
 constexpr char kHost = 0;
 }  // namespace
+
+bool Storage::read(std::size_t offset, std::span<std::byte> into) const {
+  const std::byte* elements = host();
+  if (elements != nullptr) std::copy_n(elements + offset, into.size(), into.begin());
+  return elements != nullptr;
+}
 
 const void* TraceStorage::carrier() const { return builder_.lock().get(); }
 
@@ -53,13 +61,12 @@ Literal to_literal(const Tensor& tensor) {
   if (tensor.storage()->released()) {
     throw ReleasedError({.message = "this tensor was released", .found = to_text(tensor.type())});
   }
-  const std::byte* data = tensor.storage()->host();
-  if (data == nullptr) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(tensor.type())));
+  if (!tensor.storage()->read(0, bytes)) {
     throw NotAvailableError(
         {.message = "the elements are not in host memory", .found = to_text(tensor.type())});
   }
-  const auto bytes = static_cast<std::size_t>(byte_count(tensor.type()));
-  return literal_from_bytes(tensor.type(), std::vector<std::byte>(data, data + bytes));
+  return literal_from_bytes(tensor.type(), std::move(bytes));
 }
 
 }  // namespace heddle

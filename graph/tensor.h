@@ -3,8 +3,10 @@
 #ifndef HEDDLE_GRAPH_TENSOR_H_
 #define HEDDLE_GRAPH_TENSOR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "heddle/graph/builder.h"
 
@@ -18,6 +20,9 @@ class Storage {
   virtual std::uint64_t version() const = 0;  ///< one more after every change of the values
   /// The elements, dense and row-major, when they are in host memory; else null.
   virtual const std::byte* host() const { return nullptr; }
+  /// Copies a range of them, wherever they are, from byte `offset` on. False: there are none to be
+  /// had. RuntimeError when the medium fails.
+  virtual bool read(std::size_t offset, std::span<std::byte> into) const;
 };
 
 /// Where a tensor stands in a record of calls that can be gone back through; backends/eager's own.

@@ -96,4 +96,11 @@ Runnable& CallRecord::runnable(const Reverse& reverse) {
   return *own.run;
 }
 
+const ProgramFunction& CallRecord::program(const Reverse& reverse) {
+  const std::lock_guard lock(mutex_);
+  Reverse& own = *reverses_.at(reverse.wrt);
+  if (!own.program) own.program = program_of_calls(own.function, carrier_);
+  return own.program;
+}
+
 }  // namespace heddle

@@ -20,6 +20,7 @@ struct Reverse {
   std::vector<std::size_t> cotangents;  ///< results whose cotangents are the inputs after them
   std::vector<std::size_t> wrt;         ///< tensor operands whose cotangents are the outputs
   std::unique_ptr<Runnable> run;        ///< null until it first runs
+  ProgramFunction program;              ///< in its place where elements are not in host memory
 };
 
 class CallRecord {
@@ -40,6 +41,8 @@ class CallRecord {
   const Reverse& reverse(const std::vector<std::size_t>& wrt);
   /// Compiled at first use.
   Runnable& runnable(const Reverse& reverse);
+  /// Made ready at first use.
+  const ProgramFunction& program(const Reverse& reverse);
 
  private:
   const ChosenKernel& choose(Operands operands, Location where);

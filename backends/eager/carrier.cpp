@@ -1,4 +1,5 @@
 // The carriers of this process.
+
 #include <deque>
 #include <mutex>
 
@@ -25,17 +26,57 @@ const Carrier* find(std::string_view name) {
   return nullptr;
 }
 
+[[noreturn]] void refuse(const CarrierDefinition& d, std::string message, std::string field) {
+  throw TypeError({.message = "carrier " + std::string(d.name) + ": " + std::move(message),
+                   .field = std::move(field)});
+}
+
+void check(const CarrierDefinition& d) {
+  if (d.composite && (d.kernels || d.built_in != BuiltInKernels::none)) {
+    refuse(d, "it has kernels or computes by other carriers, not both", "composite");
+  }
+  if (d.composite && (!d.composite->result_carriers || !d.composite->prepare)) {
+    refuse(d, "a composite names the results' carriers and prepares calls", "composite");
+  }
+  if (!d.storage) return;
+  const StorageProvider& s = *d.storage;
+  if (!s.supports_dtype || !s.physical_size || !s.allocate || !s.release || !s.read || !s.write) {
+    refuse(d, "a storage provider has six functions", "storage");
+  }
+  if (d.built_in != BuiltInKernels::none ||
+      (d.kernels && d.kernels->interface == host_interface())) {
+    refuse(d, "these kernels read host memory, and its tensors are elsewhere", "kernels");
+  }
+}
+
+// Kernels of packs for a carrier that says nothing of kernels.
+KernelProvider no_kernels(const CarrierDefinition& d) {
+  return {d.storage ? storage_interface() : host_interface(), {}};
+}
+
+template <class T>
+const T* kept(std::optional<T>& part) {
+  return part ? new T(std::move(*part)) : nullptr;
+}
+
 }  // namespace
 
+const Carrier& define_carrier(CarrierDefinition d) {
+  check(d);
+  const std::lock_guard lock(carriers().mutex);
+  if (d.name.empty() || find(d.name) != nullptr) {
+    throw ValueError(
+        {.message = d.name.empty() ? "a carrier has a name" : "there is such a carrier",
+         .found = "'" + std::string(d.name) + "'"});
+  }
+  const KernelProvider kernels = d.kernels ? *d.kernels : no_kernels(d);
+  return carriers().all.emplace_back(std::string(d.name), d.built_in,
+                                     new CarrierKernels(d.name, d.built_in, kernels),
+                                     kept(d.composite), kept(d.storage));
+}
 const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
                               const KernelProvider& provider) {
-  const std::lock_guard lock(carriers().mutex);
-  if (name.empty() || find(name) != nullptr) {
-    throw ValueError({.message = name.empty() ? "a carrier has a name" : "there is such a carrier",
-                      .found = "'" + std::string(name) + "'"});
-  }
-  return carriers().all.emplace_back(std::string(name), built_in,
-                                     new CarrierKernels(name, built_in, provider));
+  return define_carrier({.name = name, .built_in = built_in, .kernels = provider});
 }
 
 const Carrier& cpu_carrier() {

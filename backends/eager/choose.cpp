@@ -18,14 +18,14 @@ Tensor adopted(const Tensor& t, const Carrier& carrier) {
   return result;
 }
 
-PreparedKernel reference_kernel(const Carrier& carrier) {
-  return {carrier.kernels->interface(), [&carrier](const Invocation& inv, Operands operands) {
-            std::vector<Tensor> results;
-            for (const Tensor& t : run_reference(inv.with_operands(operands))) {
-              results.push_back(adopted(t, carrier));
-            }
-            return ProviderResult(std::move(results));
-          }};
+CompositeFunction reference_kernel(const Carrier& carrier) {
+  return [&carrier](const Invocation& inv, Operands operands, Location) {
+    std::vector<Tensor> results;
+    for (const Tensor& t : run_reference(inv.with_operands(operands))) {
+      results.push_back(adopted(t, carrier));
+    }
+    return ProviderResult(std::move(results));
+  };
 }
 
 // The built-in kernel, or why there is none.
@@ -41,7 +41,7 @@ MaybeChosen prepare_built_in(const Invocation& inv, const Function& body, const 
     if (r.alias_of) return Unsupported("its results are tensors of their own");
   }
   try {
-    return ChosenKernel{make_runnable(body, carrier), std::nullopt};
+    return ChosenKernel{make_runnable(body, carrier), nullptr};
   } catch (const NotImplementedError& e) {
     return Unsupported(e.what());
   }
@@ -66,13 +66,20 @@ MaybeChosen prepare_provided(const KernelPattern& pattern, const Invocation& inv
                      .needed = absl::StrCat(needed.type, " ", needed.version),
                      .where = where});
   }
-  return ChosenKernel{nullptr, std::move(kernel)};
+  return ChosenKernel{
+      nullptr, [submit = std::move(kernel.submit)](const Invocation& call, Operands o, Location) {
+        return submit(call, o);
+      }};
 }
 
 }  // namespace
 
 ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Carrier& carrier,
                            Operands operands, Location where) {
+  if (carrier.composite != nullptr) {
+    ChosenComposite chosen = choose_composite(inv, carrier, operands, where);
+    return {nullptr, std::move(chosen.prepared.submit), std::move(chosen.result_carriers)};
+  }
   std::string reasons;
   for (const KernelEntry* entry : carrier.kernels->select(inv)) {
     const KernelPattern* pattern = carrier.kernels->pattern(*entry);

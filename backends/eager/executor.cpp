@@ -43,8 +43,7 @@ std::vector<Tensor> own_results(const Invocation& invocation, const Carrier& car
       const auto& operand = std::get<Tensor>(operands[static_cast<std::size_t>(*r.alias_of)]);
       results.emplace_back(r.type, operand.storage());
     } else {
-      results.emplace_back(r.type, std::make_shared<HostStorage>(
-                                       carrier, static_cast<std::size_t>(byte_count(r.type))));
+      results.push_back(new_tensor(r.type, carrier));
     }
   }
   return results;
@@ -54,7 +53,7 @@ std::vector<Tensor> own_results(const Invocation& invocation, const Carrier& car
 void guard_mutated(const Invocation& invocation, Operands operands, Location where) {
   for (int i : invocation.mutated) {
     const auto& t = std::get<Tensor>(operands[static_cast<std::size_t>(i)]);
-    if (host_storage(t) != nullptr) continue;
+    if (carrier_storage(t) != nullptr) continue;
     throw ValueError({.message = "a constant cannot be changed",
                       .step = 18,
                       .operation = std::string(invocation.call.op->name),
@@ -140,8 +139,7 @@ class EagerExecutor final : public Executor {
     }
     const ChosenKernel& kernel = record->kernel(operands, where);
     if (kernel.provided) {
-      return run_provided(*kernel.provided, record->invocation(), record->carrier(), operands,
-                          where, attach);
+      return run_provided(kernel, record->invocation(), record->carrier(), operands, where, attach);
     }
     std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
     run_built_in(invocation, *kernel.built_in, operands, results, where);

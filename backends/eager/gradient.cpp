@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/eager/callback.h"
+#include "heddle/backends/eager/composite.h"
 #include "heddle/backends/eager/record.h"
+#include "heddle/backends/eager/transfer.h"
 #include "heddle/graph/operation.h"
 
 namespace heddle {
@@ -23,12 +25,10 @@ void accumulate(MaybeTensor& total, const Tensor& addend, Location where) {
   total = total ? sum(*total, addend, where) : addend;
 }
 
-Tensor ones(const Tensor& like) {
-  const HostStorage* storage = host_storage(like);
-  Tensor result = new_tensor(like.type(), storage ? storage->carrier_object() : cpu_carrier());
-  const Literal one = splat(like.type(), 1);
-  std::copy(one.bytes->begin(), one.bytes->end(), host_storage(result)->data());
-  return result;
+// Where the elements of a tensor, or its gradient, belong.
+const Carrier& carrier_of(const Tensor& t) {
+  const CarrierStorage* storage = carrier_storage(t);
+  return storage ? storage->carrier_object() : cpu_carrier();
 }
 
 // Where the pass begins: the tensor's link, and its cotangent.
@@ -52,13 +52,13 @@ Start start_of(const Tensor& tensor, const BackwardOptions& options, Location wh
       fail("a tensor of several elements needs a cotangent", to_text(tensor.type()),
            "one element, or BackwardOptions::cotangent");
     }
-    return {tensor.gradient_link(), ones(tensor)};
+    return {tensor.gradient_link(), filled(tensor.type(), 1, carrier_of(tensor))};
   }
   if (options.cotangent->type() != tensor.type()) {
     fail("the cotangent has another type", to_text(options.cotangent->type()),
          to_text(tensor.type()));
   }
-  return {tensor.gradient_link(), *options.cotangent};
+  return {tensor.gradient_link(), on_carrier(*options.cotangent, carrier_of(tensor))};
 }
 
 // Calls wait with the cotangents of their results, latest call first: whoever adds to a call's
@@ -142,37 +142,55 @@ class Pass {
 
   void visit(const std::shared_ptr<RecordedCall>& call, const std::vector<MaybeTensor>& given) {
     check(*call);
+    const Carrier& carrier = call->record->carrier();
     if (has_callback(*call)) {
       const MaybeTensors found = run_callback(*call, given);
       visited_.push_back(call);
       for (std::size_t i = 0; i < found.size(); ++i) {
-        if (found[i]) add(call->into[i], detach(*found[i]));
+        if (found[i]) add(call->into[i], on_carrier(*found[i], carrier));
       }
       return;
     }
-    const Reverse& reverse = call->record->reverse(call->wrt);
-    std::vector<Tensor> alive;
-    std::vector<const std::byte*> inputs;
-    for (const SavedTensor& s : call->saved) inputs.push_back(s.tensor.storage()->host());
+    const bool by_calls = carrier.composite != nullptr || carrier.storage != nullptr;
+    const std::vector<Tensor> found =
+        by_calls ? run_composed(*call, given) : run_reverse(*call, given);
+    visited_.push_back(call);
+    for (std::size_t i = 0; i < found.size(); ++i) add(call->into[i], found[i]);
+  }
+
+  // What the reverse of a call reads: saved operands, then cotangents.
+  static std::vector<Tensor> arguments(const RecordedCall& call, const Reverse& reverse,
+                                       const std::vector<MaybeTensor>& given) {
+    const Carrier& carrier = call.record->carrier();
+    std::vector<Tensor> all;
+    for (const SavedTensor& s : call.saved) all.push_back(s.tensor);
     for (std::size_t r : reverse.cotangents) {
-      alive.push_back(given[r] ? *given[r] : zeros(call->results[r], call->record->carrier()));
-      inputs.push_back(alive.back().storage()->host());
+      all.push_back(given[r] ? on_carrier(*given[r], carrier)
+                             : filled(call.results[r], 0, carrier));
     }
+    return all;
+  }
+
+  std::vector<Tensor> run_composed(const RecordedCall& call,
+                                   const std::vector<MaybeTensor>& given) const {
+    const Reverse& reverse = call.record->reverse(call.wrt);
+    return call.record->program(reverse)(arguments(call, reverse, given), where_);
+  }
+
+  static std::vector<Tensor> run_reverse(const RecordedCall& call,
+                                         const std::vector<MaybeTensor>& given) {
+    const Reverse& reverse = call.record->reverse(call.wrt);
+    const std::vector<Tensor> alive = arguments(call, reverse, given);
+    std::vector<const std::byte*> inputs;
+    for (const Tensor& t : alive) inputs.push_back(t.storage()->host());
     std::vector<Tensor> results;
     std::vector<std::byte*> outputs;
     for (const Output& out : reverse.function.outputs) {
-      results.push_back(new_tensor(reverse.function.type(out.value), call->record->carrier()));
+      results.push_back(new_tensor(reverse.function.type(out.value), call.record->carrier()));
       outputs.push_back(host_storage(results.back())->data());
     }
-    call->record->runnable(reverse).run(inputs, outputs);
-    visited_.push_back(call);
-    for (std::size_t i = 0; i < results.size(); ++i) add(call->into[i], results[i]);
-  }
-
-  static Tensor zeros(const Type& type, const Carrier& carrier) {
-    Tensor zero = new_tensor(type, carrier);
-    std::fill_n(host_storage(zero)->data(), byte_count(type), std::byte{0});
-    return zero;
+    call.record->runnable(reverse).run(inputs, outputs);
+    return results;
   }
 
   bool retain_;

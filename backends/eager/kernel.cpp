@@ -10,6 +10,11 @@ const KernelInterface& host_interface() {
   return *host;
 }
 
+const KernelInterface& storage_interface() {
+  static const KernelInterface* const storage = new KernelInterface{"heddle.storage", 1};
+  return *storage;
+}
+
 Unsupported::Unsupported(std::string why) : reason(std::move(why)) {
   if (reason.empty()) throw ValueError({.message = "Unsupported without a reason"});
 }
@@ -62,7 +67,7 @@ namespace {
 const Carrier& carrier_of(Operands operands) {
   for (const Operand& o : operands) {
     const Tensor* t = std::get_if<Tensor>(&o);
-    const HostStorage* storage = t != nullptr ? host_storage(*t) : nullptr;
+    const CarrierStorage* storage = t != nullptr ? carrier_storage(*t) : nullptr;
     if (storage != nullptr) return storage->carrier_object();
   }
   return cpu_carrier();

@@ -25,6 +25,8 @@ struct KernelInterface {
 };
 /// Of carriers in host memory: dense row-major tensors, see host_storage().
 const KernelInterface& host_interface();
+/// Of carriers with a storage provider: tensors are read and written, see carrier_storage().
+const KernelInterface& storage_interface();
 
 /// "Not me", with the reason: the next kernel is asked. ValueError for an empty one.
 struct Unsupported {

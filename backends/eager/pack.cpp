@@ -143,7 +143,14 @@ std::vector<DtypePlan> CarrierKernels::plans(const Operation& op) {
   return all;
 }
 
-void register_kernel_pack(const KernelPack& pack) { pack.carrier.kernels->add(pack); }
+void register_kernel_pack(const KernelPack& pack) {
+  if (pack.carrier.composite != nullptr) {
+    refuse_kind(absl::StrCat("kernel pack '", pack.name, "' ", pack.version),
+                "the carrier computes by other carriers and has no kernels", pack.carrier.name,
+                "a carrier with kernels");
+  }
+  pack.carrier.kernels->add(pack);
+}
 
 std::vector<DtypePlan> capabilities(const Carrier& carrier, const Operation& op) {
   return carrier.kernels->plans(op);

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/backends/eager/kernel.h"
-#include "heddle/backends/eager/storage.h"
+#include "heddle/backends/eager/composite.h"
+#include "heddle/backends/eager/storage_provider.h"
 #include "heddle/backends/select.h"
 
 namespace heddle {
@@ -53,12 +53,24 @@ struct KernelPack {
   KernelInterface interface = host_interface();
   std::vector<KernelPattern> patterns{};
 };
-/// All of it or nothing. TypeError: another interface than the carrier's, or a carrier in use.
+/// All of it or nothing. TypeError: a carrier that computes by others, another interface than the
+/// carrier's, or a carrier in use.
 /// ValueError: an empty name, no patterns, a (name, version) or a kernel id that the carrier has.
 void register_kernel_pack(const KernelPack& pack);
 
-/// A carrier of one's own, in host memory. `built_in`: which of Heddle's kernels run on it;
-/// `provider`: kernels besides. With neither it only stores. ValueError when the name is taken.
+/// A carrier of one's own. With neither kernels nor a composite it only stores.
+struct CarrierDefinition {
+  std::string_view name;
+  BuiltInKernels built_in = BuiltInKernels::none;  ///< which of Heddle's kernels run on it
+  std::optional<KernelProvider> kernels{};         ///< besides
+  std::optional<CompositeProvider> composite{};    ///< instead: it computes by other carriers
+  std::optional<StorageProvider> storage{};        ///< absent: its tensors are in host memory
+};
+/// TypeError: a composite beside kernels, Heddle's kernels or kernels of the host interface where
+/// tensors are not in host memory, a provider with a missing function. ValueError: no name, or one
+/// that is taken.
+const Carrier& define_carrier(CarrierDefinition definition);
+/// In host memory, with kernels.
 const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
                               const KernelProvider& provider = {host_interface(), {}});
 

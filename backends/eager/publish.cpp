@@ -33,13 +33,13 @@ void check_storage(const Invocation& inv, Location where, std::size_t r,
                    const std::vector<Tensor>& results, const Carrier& carrier) {
   const std::string field = absl::StrCat("results[", r, "].");
   const Tensor& result = results[r];
-  const HostStorage* storage = host_storage(result);
+  const CarrierStorage* storage = carrier_storage(result);
   if (storage == nullptr || storage->carrier() != &carrier) {
     broken(inv, where, "a result on another carrier", field + "carrier",
            storage ? storage->carrier_object().name : "none", carrier.name);
   }
   if (storage->released()) broken(inv, where, "a result that is released", field + "storage");
-  const auto needed = static_cast<std::size_t>(byte_count(inv.results[r].type));
+  const std::size_t needed = storage_bytes(inv.results[r].type, carrier);
   if (storage->bytes() != needed) {
     broken(inv, where, "a result in storage of another size", field + "storage",
            absl::StrCat(storage->bytes(), " bytes"), absl::StrCat(needed, " bytes"));
@@ -53,21 +53,22 @@ void check_storage(const Invocation& inv, Location where, std::size_t r,
 }
 
 void check_results(const Invocation& inv, Location where, const std::vector<Tensor>& results,
-                   const Carrier& carrier) {
+                   const ChosenKernel& kernel, const Carrier& own) {
   if (results.size() != inv.results.size()) {
     broken(inv, where, "another number of results", "results", std::to_string(results.size()),
            std::to_string(inv.results.size()));
   }
   for (std::size_t r = 0; r < results.size(); ++r) {
+    const Carrier& carrier = kernel.result_carriers.empty() ? own : *kernel.result_carriers[r];
     if (!inv.results[r].alias_of) check_storage(inv, where, r, results, carrier);
     check_result_type(inv, r, results[r]);
   }
   for (std::size_t r = 0; r < results.size(); ++r) check_result_alias(inv, r, results[r]);
 }
 
-ProviderResult result_of(const PreparedKernel& kernel, const Invocation& inv, Operands operands,
+ProviderResult result_of(const ChosenKernel& kernel, const Invocation& inv, Operands operands,
                          Location where) {
-  Submitted submitted = kernel.submit(inv, operands);
+  Submitted submitted = kernel.provided(inv, operands, where);
   if (auto* now = std::get_if<ProviderResult>(&submitted)) return std::move(*now);
   const auto& later = std::get<std::shared_ptr<ProviderCompletion>>(submitted);
   if (later == nullptr) {
@@ -85,7 +86,7 @@ ProviderResult result_of(const PreparedKernel& kernel, const Invocation& inv, Op
 OperandSnapshot::OperandSnapshot(Operands operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Tensor* t = std::get_if<Tensor>(&operands[i]);
-    HostStorage* storage = t != nullptr ? host_storage(*t) : nullptr;
+    CarrierStorage* storage = t != nullptr ? carrier_storage(*t) : nullptr;
     if (storage == nullptr) continue;
     const auto known = std::find_if(saved_.begin(), saved_.end(),
                                     [&](const Saved& s) { return s.storage == storage; });
@@ -93,11 +94,8 @@ OperandSnapshot::OperandSnapshot(Operands operands) {
       known->operands.push_back(static_cast<int>(i));
       continue;
     }
-    saved_.push_back({{static_cast<int>(i)},
-                      t->storage(),
-                      storage,
-                      storage->version(),
-                      {storage->host(), storage->host() + storage->bytes()}});
+    saved_.push_back(
+        {{static_cast<int>(i)}, t->storage(), storage, storage->version(), storage->snapshot()});
   }
 }
 
@@ -105,12 +103,11 @@ void OperandSnapshot::check_unchanged(const Invocation& inv, Location where,
                                       const std::vector<int>& permitted) {
   for (const Saved& s : saved_) {
     const std::string field = operand_field(s.operands[0]);
-    if (s.storage->released() || s.storage->bytes() != s.bytes.size()) {
+    if (s.storage->released()) {
       restore();
       broken(inv, where, "the kernel released an operand", field);
     }
-    const bool same = s.storage->version() == s.version &&
-                      std::equal(s.bytes.begin(), s.bytes.end(), s.storage->host());
+    const bool same = s.storage->version() == s.version && !s.elements->changed();
     if (same || permits(permitted, s.operands)) continue;
     restore();
     broken(inv, where, "the kernel changed an operand without leave", field);
@@ -118,7 +115,7 @@ void OperandSnapshot::check_unchanged(const Invocation& inv, Location where,
 }
 
 void OperandSnapshot::restore() {
-  for (const Saved& s : saved_) s.storage->restore(s.bytes, s.version);
+  for (const Saved& s : saved_) s.elements->restore();
 }
 
 void OperandSnapshot::advance(const std::vector<int>& permitted) {
@@ -127,13 +124,13 @@ void OperandSnapshot::advance(const std::vector<int>& permitted) {
   }
 }
 
-std::vector<Tensor> run_provided(const PreparedKernel& kernel, const Invocation& inv,
+std::vector<Tensor> run_provided(const ChosenKernel& kernel, const Invocation& inv,
                                  const Carrier& carrier, Operands operands, Location where,
                                  const std::function<void(std::vector<Tensor>&)>& finish) {
   OperandSnapshot before(operands);
   return before.undone_on_error([&] {
     const ProviderResult given = result_of(kernel, inv, operands, where);
-    check_results(inv.with_operands(operands), where, given.outputs, carrier);
+    check_results(inv.with_operands(operands), where, given.outputs, kernel, carrier);
     before.check_unchanged(inv, where, inv.mutated);
     before.advance(inv.mutated);
     std::vector<Tensor> results;

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "heddle/backends/eager/kernel.h"
+#include "heddle/backends/eager/choose.h"
 #include "heddle/backends/eager/storage.h"
 
 namespace heddle {
 
-/// The operands of a call as they were: elements, versions, lifecycle. Copies the elements.
+/// The operands of a call as they were: elements, versions, lifecycle.
 class OperandSnapshot {
  public:
   explicit OperandSnapshot(Operands operands);
@@ -38,18 +38,19 @@ class OperandSnapshot {
   struct Saved {
     std::vector<int> operands;  ///< all that have this storage
     std::shared_ptr<Storage> keep;
-    HostStorage* storage;
+    CarrierStorage* storage;
     std::uint64_t version;
-    std::vector<std::byte> bytes;
+    std::unique_ptr<StorageSnapshot> elements;
   };
   std::vector<Saved> saved_;
 };
 
-/// Runs a prepared kernel, waits for it, holds its results to the invocation (step 28), and gives
-/// them as tensors without a past. Any failure leaves operands and their versions as they were:
-/// ProviderContractError names the field, a provider's own error passes unchanged.
-/// `finish(results)` runs before anything counts as published; what it throws undoes the call too.
-std::vector<Tensor> run_provided(const PreparedKernel& kernel, const Invocation& invocation,
+/// Runs a kernel from outside, waits for it, holds its results to the invocation (step 28), and
+/// gives them as tensors without a past. Any failure leaves operands and their versions as they
+/// were: ProviderContractError names the field, a provider's own error passes unchanged. `carrier`:
+/// the call's own. `finish(results)` runs before anything counts as published; what it throws
+/// undoes the call too.
+std::vector<Tensor> run_provided(const ChosenKernel& kernel, const Invocation& invocation,
                                  const Carrier& carrier, Operands operands, Location where,
                                  const std::function<void(std::vector<Tensor>&)>& finish);
 

@@ -181,6 +181,9 @@ std::unique_ptr<Runnable> make_runnable(const Function& function, LiteralFunctio
 }
 
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier) {
+  if (carrier.composite != nullptr || carrier.storage != nullptr) {
+    throw NotImplementedError({.message = "carrier " + carrier.name + " runs no whole programs"});
+  }
   if (carrier.built_in == BuiltInKernels::interpreted) {
     return make_runnable(function, [program = Program({function})](std::span<const Literal> in) {
       return interpret(program, program.entry().name, in);

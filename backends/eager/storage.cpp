@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "heddle/backends/eager/carrier_kernels.h"
+#include "heddle/backends/eager/storage_provider.h"
 #include "heddle/graph/error.h"
 
 namespace heddle {
@@ -70,19 +71,47 @@ HostBlock::~HostBlock() {
   if (bytes_ < kLarge || !kept_blocks().keep(data_, bytes_)) std::free(data_);
 }
 
+class HostStorage::Copy final : public StorageSnapshot {
+ public:
+  explicit Copy(HostStorage& of)
+      : storage_(of), version_(of.version()), bytes_(of.host(), of.host() + of.bytes()) {}
+
+  bool changed() const override {
+    return !std::equal(bytes_.begin(), bytes_.end(), storage_.host());
+  }
+  void restore() override {
+    if (storage_.released()) storage_.block_ = std::make_unique<HostBlock>(bytes_.size());
+    storage_.write(0, bytes_);
+    storage_.set_version(version_);
+  }
+
+ private:
+  HostStorage& storage_;
+  const std::uint64_t version_;
+  const std::vector<std::byte> bytes_;
+};
+
+void HostStorage::write(std::size_t offset, std::span<const std::byte> from) {
+  std::copy(from.begin(), from.end(), data() + offset);
+}
+std::unique_ptr<StorageSnapshot> HostStorage::snapshot() { return std::make_unique<Copy>(*this); }
+
+CarrierStorage* carrier_storage(const Tensor& tensor) {
+  return dynamic_cast<CarrierStorage*>(tensor.storage().get());
+}
 HostStorage* host_storage(const Tensor& tensor) {
   return dynamic_cast<HostStorage*>(tensor.storage().get());
 }
 
-void HostStorage::restore(std::span<const std::byte> bytes, std::uint64_t version) {
-  if (block_ == nullptr) block_ = std::make_unique<HostBlock>(bytes_);
-  std::copy(bytes.begin(), bytes.end(), block_->data());
-  version_ = version;
+std::size_t storage_bytes(const Type& type, const Carrier& carrier) {
+  if (carrier.storage != nullptr) return physical_bytes(type, carrier);
+  return static_cast<std::size_t>(byte_count(type));
 }
 
 Tensor new_tensor(const Type& type, const Carrier& carrier) {
   carrier.kernels->seal();
-  return {type, std::make_shared<HostStorage>(carrier, static_cast<std::size_t>(byte_count(type)))};
+  if (carrier.storage != nullptr) return {type, provided_storage(type, carrier)};
+  return {type, std::make_shared<HostStorage>(carrier, storage_bytes(type, carrier))};
 }
 
 }  // namespace heddle

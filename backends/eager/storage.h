@@ -1,4 +1,4 @@
-// Concrete tensors: a block of host memory, and the carrier that computes on it.
+// Concrete tensors: where their elements are, and the carrier that computes on them.
 #ifndef HEDDLE_BACKENDS_EAGER_STORAGE_H_
 #define HEDDLE_BACKENDS_EAGER_STORAGE_H_
 
@@ -16,16 +16,25 @@ namespace heddle {
 /// Which of Heddle's own kernels run on a carrier: compiled ones, the interpreter, or none.
 enum class BuiltInKernels : std::uint8_t { none, compiled, interpreted };
 class CarrierKernels;
+struct CompositeProvider;
+struct StorageProvider;
 
 /// What computes a call. Its address is its identity; it lives as long as the process.
 struct Carrier {
-  Carrier(std::string called, BuiltInKernels own, CarrierKernels* all)
-      : name(std::move(called)), built_in(own), kernels(all) {}
-  Carrier(const Carrier&) = delete;
-
   const std::string name;
   const BuiltInKernels built_in;
-  CarrierKernels* const kernels;  ///< those, and what packs bring (pack.h)
+  CarrierKernels* const kernels;             ///< those, and what packs bring (pack.h)
+  const CompositeProvider* const composite;  ///< not null: it computes by other carriers
+  const StorageProvider* const storage;      ///< null: its tensors are in host memory
+
+  Carrier(const Carrier&) = delete;
+  Carrier(std::string called, BuiltInKernels own, CarrierKernels* all,
+          const CompositeProvider* by_others, const StorageProvider* elsewhere)
+      : name(std::move(called)),
+        built_in(own),
+        kernels(all),
+        composite(by_others),
+        storage(elsewhere) {}
 };
 /// Compiled kernels. Where tensors live unless said otherwise.
 const Carrier& cpu_carrier();
@@ -48,37 +57,68 @@ class HostBlock {
   std::size_t bytes_;
 };
 
-class HostStorage final : public Storage {
+/// The elements and the version of a storage as they were, for as long as it lives.
+class StorageSnapshot {
  public:
-  HostStorage(const Carrier& carrier, std::size_t bytes)
-      : carrier_(carrier), bytes_(bytes), block_(std::make_unique<HostBlock>(bytes)) {}
+  virtual ~StorageSnapshot() = default;
+  /// The storage has other elements now. Not for a released one.
+  virtual bool changed() const = 0;
+  /// The elements and the version are as they were, whether released since or not.
+  virtual void restore() = 0;
+};
+
+/// The storage of a tensor that lives on a carrier. `write` does not count as a change: who is done
+/// writing says `changed`.
+class CarrierStorage : public Storage {
+ public:
+  CarrierStorage(const Carrier& carrier, std::size_t bytes) : carrier_(carrier), bytes_(bytes) {}
 
   const void* carrier() const override { return &carrier_; }
   const Carrier& carrier_object() const { return carrier_; }
-  bool released() const override { return block_ == nullptr; }
   std::uint64_t version() const override { return version_; }
-  const std::byte* host() const override { return block_ ? block_->data() : nullptr; }
-
-  std::byte* data() { return block_->data(); }
+  /// What it takes where it is; the elements themselves are byte_count(type).
   std::size_t bytes() const { return bytes_; }
   void changed() { ++version_; }
   void set_version(std::uint64_t version) { version_ = version; }
-  /// The elements and the version of an earlier moment, released since or not.
-  void restore(std::span<const std::byte> bytes, std::uint64_t version);
+  /// From byte `offset` of the dense row-major elements on. RuntimeError when the medium fails.
+  virtual void write(std::size_t offset, std::span<const std::byte> from) = 0;
   /// Gives the memory back; every use from here on is a ReleasedError.
-  void release() { block_ = nullptr; }
+  virtual void release() = 0;
+  virtual std::unique_ptr<StorageSnapshot> snapshot() = 0;
 
  private:
   const Carrier& carrier_;
   const std::size_t bytes_;
-  std::unique_ptr<HostBlock> block_;
   std::atomic<std::uint64_t> version_ = 0;
 };
 
-/// Null when the tensor is none of these.
+class HostStorage final : public CarrierStorage {
+ public:
+  HostStorage(const Carrier& carrier, std::size_t bytes)
+      : CarrierStorage(carrier, bytes), block_(std::make_unique<HostBlock>(bytes)) {}
+
+  bool released() const override { return block_ == nullptr; }
+  const std::byte* host() const override { return block_ ? block_->data() : nullptr; }
+  std::byte* data() { return block_->data(); }
+  void write(std::size_t offset, std::span<const std::byte> from) override;
+  void release() override { block_ = nullptr; }
+  /// Copies the elements.
+  std::unique_ptr<StorageSnapshot> snapshot() override;
+
+ private:
+  class Copy;
+  std::unique_ptr<HostBlock> block_;
+};
+
+/// Null when the tensor is on no carrier: empty, traced, or a literal.
+CarrierStorage* carrier_storage(const Tensor& tensor);
+/// Null when it is not in a carrier's host memory.
 HostStorage* host_storage(const Tensor& tensor);
-/// Uninitialised. From the first one on the carrier takes no more kernels.
+/// Uninitialised. From the first one on the carrier takes no more kernels. TypeError for a dtype
+/// that the carrier does not store, RuntimeError when there is no room.
 Tensor new_tensor(const Type& type, const Carrier& carrier);
+/// What the storage of such a tensor has for `bytes`.
+std::size_t storage_bytes(const Type& type, const Carrier& carrier);
 
 }  // namespace heddle
 
