@@ -19,8 +19,8 @@
 
 namespace heddle {
 
-/// Where the elements go: "cpu" (compiled kernels), "reference" (the interpreter), or a carrier
-/// of one's own.
+/// Where the elements go: "cpu" (compiled kernels), "reference" (the interpreter), "tiled" (files,
+/// for what does not fit into memory: backends/tiled/carrier.h), or a carrier of one's own.
 struct TensorOptions {
   DType dtype = DType::f32;
   std::string_view carrier = "cpu";

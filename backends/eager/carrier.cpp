@@ -1,4 +1,5 @@
 // The carriers of this process.
+#include "heddle/backends/tiled/carrier.h"
 
 #include <deque>
 #include <mutex>
@@ -91,6 +92,7 @@ const Carrier& reference_carrier() {
 const Carrier& find_carrier(std::string_view name) {
   cpu_carrier();
   reference_carrier();
+  tiled_carrier();
   const std::lock_guard lock(carriers().mutex);
   if (const Carrier* found = find(name)) return *found;
   std::string names;
