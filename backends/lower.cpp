@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "heddle/backends/external_kernels.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
@@ -51,11 +52,12 @@ void check_compiles(const Function& f, const Target& target) {
 }
 
 // What is left of extensions after expansion has no kernel.
-void check_extensions(const Function& f, const Target& target) {
+void check_extensions(const Function& f, const Target& target, const ExternalKernels& external) {
   for (const Node& node : f.nodes) {
-    if (node.op->extension == nullptr) continue;
+    if (node.op->extension == nullptr || external_of(external, f, node)) continue;
     throw UnsupportedOperationPlan({.message = "compile for " + target.carrier + ": @" + f.name +
-                                               ": an extension without a decomposition",
+                                               ": an extension without a decomposition, "
+                                               "and no pack has an object for it",
                                     .operation = std::string(node.op->name),
                                     .found = to_text(f.type(node.results[0])),
                                     .where = node.where});
@@ -84,11 +86,13 @@ std::vector<std::string> stage_names() {
 namespace {
 
 // A form without composites, extensions, empty operands, wide windows and faults inside.
-Program prepared(const Pipeline& pipeline, const Program& program, const Target& target) {
+Program prepared(const Pipeline& pipeline, const Program& program, const Target& target,
+                 const ExternalKernels& external) {
+  const auto kept = [&](const NodeContext& node) { return external && external(node); };
   Program p = pipeline.pass("input", program, [](const Program& in) { return in; });
   for (const Function& f : p.functions()) check_compiles(f, target);
-  p = pipeline.pass("expand", p, [](const Program& in) { return expand_composites(in); });
-  for (const Function& f : p.functions()) check_extensions(f, target);
+  p = pipeline.pass("expand", p, [&](const Program& in) { return expand_composites(in, kept); });
+  for (const Function& f : p.functions()) check_extensions(f, target, external);
   p = pipeline.pass("empty", p, lower_empty);
   p = pipeline.pass("windows", p, lower_windows);
   return pipeline.pass("faults", p, lower_faults);
@@ -112,16 +116,17 @@ void verify_plan([[maybe_unused]] const Plan& plan) {
 
 Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
   const Pipeline pipeline(observer);
-  const Program p = simplified(pipeline, prepared(pipeline, program, target));
+  const ExternalKernels external = external_kernels(target);
+  const Program p = simplified(pipeline, prepared(pipeline, program, target, external));
   // memory_planning makes layouts and groups where it needs them; these show them.
   const auto shown = [&](std::string_view name, auto text) {
     pipeline.run<Program>(
         name, [&] { return p; }, [&](const Program& q) { return each_function(q, text); });
   };
   shown("layout_assignment", [](const Function& f) { return to_text(assign_layouts(f), f); });
-  shown("operator_fusion", [](const Function& f) { return to_text(make_groups(f), f); });
+  shown("operator_fusion", [&](const Function& f) { return to_text(make_groups(f, external), f); });
   Plan plan = pipeline.run<Plan>(
-      "memory_planning", [&] { return make_plan(p, target); },
+      "memory_planning", [&] { return make_plan(p, target, external); },
       [](const Plan& made) { return to_text(made); }, verify_plan);
   plan = pipeline.run<Plan>(
       "backend_lowering", [&] { return std::move(plan); }, kernels_text);

@@ -71,6 +71,7 @@ class Compilation {
     std::vector<std::size_t> job_of;
     std::map<std::string, std::size_t> known;
     for (const Kernel& k : kernels) {
+      if (std::holds_alternative<External>(k.recipe)) continue;
       std::string text = to_text(k);
       const auto [place, is_new] = known.emplace(text, jobs_.size());
       if (is_new) add_job(k, std::move(text));
@@ -79,7 +80,12 @@ class Compilation {
     look_up();
     compile_missing();
     std::vector<KernelObject> objects;
-    for (std::size_t j : job_of) objects.push_back(*jobs_[j].object);
+    auto job = job_of.begin();
+    for (const Kernel& k : kernels) {
+      const auto* external = std::get_if<External>(&k.recipe);
+      objects.push_back(external ? KernelObject{*external->object, external->symbol}
+                                 : *jobs_[*job++].object);
+    }
     return objects;
   }
 
@@ -213,8 +219,7 @@ std::string worker_identity(const std::string& path) {
 }
 
 std::string kernel_label(const Kernel& kernel) {
-  static constexpr std::string_view kRecipes[] = {"map", "rows", "columns", "contract", "scatter"};
-  std::string label(kRecipes[kernel.recipe.index()]);
+  std::string label(name_of(kernel.recipe));
   std::string_view separator = ": ";
   for (const Node& n : kernel.body.nodes) {
     if (n.op->strict.pattern == Pattern::broadcast) continue;

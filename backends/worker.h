@@ -24,7 +24,8 @@ struct WorkerOptions {
   std::function<void(int done, int total, std::string_view what)> progress{};
 };
 
-/// One object per kernel, in their order; equal kernels are compiled once. CompileError names the
+/// One object per kernel, in their order; equal kernels are compiled once, those from outside bring
+/// theirs. CompileError names the
 /// kernel whose worker failed, crashed or hung; no further ones are started and nothing is left
 /// behind.
 std::vector<KernelObject> compile_kernels(std::span<const Kernel> kernels, const Cache& cache,

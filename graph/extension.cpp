@@ -46,10 +46,6 @@ BoundOperationCall call_of(At at, TensorAt tensor) {
   return bind_types(at.op, operands, Attributes(std::move(options)), {});
 }
 
-BoundOperationCall call_of(At at) {
-  return call_of(at, [&](std::size_t i) { return Tensor(at.operands[i], nullptr); });
-}
-
 Attributes attributes_of(Bound call) {
   std::vector<Attributes::Entry> entries = call.options.entries();
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -61,7 +57,7 @@ Attributes attributes_of(Bound call) {
 
 std::vector<Type> infer(At at) {
   std::vector<Type> types;
-  for (const ResultSpec& r : definition_at(at).resolve(call_of(at)).results) {
+  for (const ResultSpec& r : definition_at(at).resolve(extension_call(at)).results) {
     types.push_back(r.type);
   }
   return types;
@@ -222,6 +218,10 @@ Operation record_of(const OperationDefinition& d, std::span<const Role> roles) {
 }
 
 }  // namespace
+
+BoundOperationCall extension_call(At at) {
+  return call_of(at, [&](std::size_t i) { return Tensor(at.operands[i], nullptr); });
+}
 
 ExtensionRecord::ExtensionRecord(const OperationDefinition& definition)
     : roles(roles_of(definition)), operation(record_of(definition, roles)) {}

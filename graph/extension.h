@@ -3,6 +3,7 @@
 #ifndef HEDDLE_GRAPH_EXTENSION_H_
 #define HEDDLE_GRAPH_EXTENSION_H_
 
+#include "heddle/graph/invocation.h"
 #include "heddle/graph/operation.h"
 
 namespace heddle {
@@ -15,6 +16,9 @@ struct ExtensionRecord {
   const std::vector<Role> roles;  ///< one per tensor operand
   const Operation operation;
 };
+
+/// The call that a node of an extension stands for; its tensors have types only.
+BoundOperationCall extension_call(const NodeContext& node);
 
 }  // namespace heddle
 

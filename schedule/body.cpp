@@ -16,9 +16,8 @@ class BodyMaker {
         map_(f.types.size()) {}
 
   GroupBody make(const std::vector<bool>& needed) {
-    const Group& group = grouping_.groups[static_cast<std::size_t>(group_)];
-    for (std::uint32_t n : group.nodes) copy(f_.nodes[n]);
-    for (std::uint32_t n : group.nodes) {
+    for (std::uint32_t n : group().nodes) copy(f_.nodes[n]);
+    for (std::uint32_t n : group().nodes) {
       for (ValueId r : f_.nodes[n].results) {
         if (!needed[r.index]) continue;
         build_.output("out" + std::to_string(result_.out.size()), *map_[r.index]);
@@ -26,10 +25,13 @@ class BodyMaker {
       }
     }
     result_.body = build_.finish();
+    result_.external = group().kind == RecipeKind::external;
     return std::move(result_);
   }
 
  private:
+  const Group& group() const { return grouping_.groups[static_cast<std::size_t>(group_)]; }
+
   void copy(const Node& node) {
     Values operands;
     for (ValueId o : node.operands) operands.push_back(read(o));
@@ -42,7 +44,8 @@ class BodyMaker {
     if (known) return *known;
     const std::uint32_t n = node_of_[v.index];
     const NodeClass kind = n == kNoNode ? NodeClass::view : grouping_.classes[n];
-    if (kind == NodeClass::constant && element_count(f_.type(v)) <= kInlineConstant) {
+    const bool external = group().kind == RecipeKind::external;  // reads memory only
+    if (kind == NodeClass::constant && !external && element_count(f_.type(v)) <= kInlineConstant) {
       known = build_.constant(*f_.nodes[n].literal);
     } else if (kind == NodeClass::free) {
       copy(f_.nodes[n]);
@@ -85,6 +88,8 @@ std::vector<bool> needed_in_memory(const Function& function, const Grouping& gro
   for (std::uint32_t n = 0; n < function.nodes.size(); ++n) {
     if (grouping.classes[n] == NodeClass::free) continue;  // counted where it is read
     for (ValueId o : function.nodes[n].operands) mark(mark, o, grouping.group_of[n]);
+    if (grouping.classes[n] != NodeClass::external) continue;
+    for (ValueId r : function.nodes[n].results) needed[r.index] = true;
   }
   for (const Output& o : function.outputs) mark(mark, o.value, -1);
   return needed;

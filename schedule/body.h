@@ -8,7 +8,8 @@ namespace heddle {
 
 struct GroupBody {
   Function body;
-  Values in, out;  ///< the grouped function's values behind the ports
+  Values in, out;         ///< the grouped function's values behind the ports
+  bool external = false;  ///< a kernel from outside computes it
 };
 
 /// Free nodes and small constants are copied in; what other groups compute, views, inputs and large
@@ -17,7 +18,8 @@ struct GroupBody {
 GroupBody make_body(const Function& function, const Grouping& grouping, std::size_t group,
                     const std::vector<bool>& needed);
 
-/// Which values must be in memory: outputs, operands of views, results read by another group.
+/// Which values must be in memory: outputs, operands of views, results read by another group, all
+/// results of kernels from outside.
 std::vector<bool> needed_in_memory(const Function& function, const Grouping& grouping);
 
 /// Whether every read of input `in` of the body is element by element at the output's own index, so

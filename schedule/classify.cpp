@@ -79,16 +79,20 @@ bool is_inline_window(const Node& node, const Type& last) {
   return elements <= kInlineWindow && outputs < 4;
 }
 
-std::vector<NodeClass> classify(const Function& function) {
+std::vector<NodeClass> classify(const Function& function, const ExternalKernels& external) {
   const std::vector<std::uint32_t> node_of = definitions(function);
   std::vector<NodeClass> classes;
-  for (const Node& node : function.nodes) classes.push_back(classify_node(function, node));
+  for (const Node& node : function.nodes) {
+    classes.push_back(external_of(external, function, node) ? NodeClass::external
+                                                            : classify_node(function, node));
+  }
   auto materialize = [&](ValueId v) {
     const std::uint32_t n = node_of[v.index];
     if (n != kNoNode && classes[n] == NodeClass::free) classes[n] = NodeClass::inlined;
   };
   for (std::size_t n = 0; n < classes.size(); ++n) {
-    if (classes[n] == NodeClass::view) materialize(function.nodes[n].operands[0]);
+    if (classes[n] != NodeClass::view && classes[n] != NodeClass::external) continue;
+    for (ValueId o : function.nodes[n].operands) materialize(o);
   }
   for (const Output& o : function.outputs) materialize(o.value);
   return classes;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "heddle/graph/program.h"
+#include "heddle/schedule/external.h"
 
 namespace heddle {
 
@@ -20,12 +20,14 @@ enum class NodeClass : std::uint8_t {
   general,   ///< a reduction of any other kind
   contract,
   scatter,
-  fibres  ///< a scan or a sort along one axis
+  fibres,   ///< a scan or a sort along one axis
+  external  ///< a kernel from outside
 };
 
 /// Class of each node. A free node that something needs in memory (an output, the operand of a
-/// view) is `inlined` instead.
-std::vector<NodeClass> classify(const Function& function);
+/// view or of a kernel from outside) is `inlined` instead.
+std::vector<NodeClass> classify(const Function& function,
+                                const ExternalKernels& external = nullptr);
 
 /// Short reductions (coordinates, a few channels) are written out where they are read.
 inline constexpr std::int64_t kInlineReduction = 4;

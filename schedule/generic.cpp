@@ -118,12 +118,7 @@ Port symbolic_port(const Dims& strides, int& count) {
   return port;
 }
 
-RecipeKind kind_of(const Recipe& recipe) {
-  constexpr RecipeKind kKinds[] = {RecipeKind::map,      RecipeKind::rows,    RecipeKind::columns,
-                                   RecipeKind::contract, RecipeKind::scatter, RecipeKind::fibres};
-  static_assert(std::size(kKinds) == std::variant_size_v<Recipe>);
-  return kKinds[recipe.index()];
-}
+RecipeKind kind_of(const Recipe& recipe) { return static_cast<RecipeKind>(recipe.index()); }
 
 Buffer view(const Buffer& buffer, const Type& type, const Dims& strides) {
   return {buffer.space, buffer.index, buffer.offset, type, strides};
@@ -132,9 +127,10 @@ Buffer view(const Buffer& buffer, const Type& type, const Dims& strides) {
 }  // namespace
 
 std::optional<GenericKernel> generalize(const Kernel& kernel) {
+  if (std::holds_alternative<External>(kernel.recipe)) return std::nullopt;
   GenericKernel g{.collapsed = collapse_axes(kernel)};
   Symbols symbols(g.collapsed);
-  if (kernel.fault || kernel.sequential || !symbols.name_classes()) return std::nullopt;
+  if (kernel.sequential || !symbols.name_classes()) return std::nullopt;
   Function body;
   try {
     body = symbols.body(g.constants);
@@ -191,8 +187,11 @@ Plan generalize(const Plan& plan) {
       }
       for (std::size_t i = 0; i < c.out.size(); ++i) {
         const Type& type = c.body.type(c.body.outputs[i].value);
-        buffers.push_back(
-            add(view(f.buffers[run->buffers[c.in.size() + i]], type, c.out[i].strides)));
+        const std::uint32_t whole = run->buffers[c.in.size() + i];
+        buffers.push_back(add(view(f.buffers[whole], type, c.out[i].strides)));
+        if (step.fault == static_cast<std::int32_t>(whole)) {
+          step.fault = static_cast<std::int32_t>(buffers.back());
+        }
       }
       run->buffers = std::move(buffers);
     }

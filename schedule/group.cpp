@@ -22,7 +22,7 @@ Dims joined(const Dims& a, const Dims& b) {
 
 class Grouper {
  public:
-  explicit Grouper(const Function& f) : f_(f), graph_(f) {}
+  Grouper(const Function& f, const ExternalKernels& external) : f_(f), graph_(f, external) {}
 
   Grouping run() {
     for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) place(n);
@@ -54,6 +54,8 @@ class Grouper {
         return start(n, RecipeKind::scatter);
       case NodeClass::fibres:
         return start(n, RecipeKind::fibres);
+      case NodeClass::external:
+        return start(n, RecipeKind::external);
     }
   }
 
@@ -77,12 +79,17 @@ class Grouper {
     graph_.join(best, n);
   }
 
+  // Nothing joins these.
+  static bool is_alone(const Group& group) {
+    return group.kind == RecipeKind::scatter || group.kind == RecipeKind::external;
+  }
+
   int rank(std::int32_t g) { return graph_.group(g).kind == RecipeKind::map ? 0 : 1; }
 
   bool accepts(std::int32_t g, std::uint32_t n) {
     const Group& group = graph_.group(g);
     const Dims& dims = result_dims(n);
-    if (group.kind == RecipeKind::scatter || group.nodes.size() >= kLargestGroup) return false;
+    if (is_alone(group) || group.nodes.size() >= kLargestGroup) return false;
     const bool rows = group.kind == RecipeKind::rows;
     if (dims != group.kept && !(rows && dims == joined(group.kept, group.reduced))) return false;
     for (const Source& s : graph_.sources(f_.nodes[n])) {
@@ -178,8 +185,7 @@ class Grouper {
 
   bool can_absorb(std::int32_t reader, std::int32_t producer) {
     const Group &r = graph_.group(reader), &p = graph_.group(producer);
-    if (r.kind == RecipeKind::scatter || r.nodes.size() + p.nodes.size() > kLargestGroup)
-      return false;
+    if (is_alone(r) || r.nodes.size() + p.nodes.size() > kLargestGroup) return false;
     if (repeats_too_often(r, p)) return false;
     const bool costly = std::any_of(p.nodes.begin(), p.nodes.end(),
                                     [&](std::uint32_t n) { return is_costly(f_.nodes[n]); });
@@ -265,20 +271,17 @@ class Grouper {
   GroupGraph graph_;
 };
 
-std::string_view kind_name(RecipeKind kind) {
-  constexpr std::string_view kNames[] = {"map", "rows", "columns", "contract", "scatter", "fibres"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 }  // namespace
 
-Grouping make_groups(const Function& function) { return Grouper(function).run(); }
+Grouping make_groups(const Function& function, const ExternalKernels& external) {
+  return Grouper(function, external).run();
+}
 
 std::string to_text(const Grouping& grouping, const Function& function) {
   std::string text;
   for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
     const Group& group = grouping.groups[g];
-    absl::StrAppend(&text, "group ", g, " ", std::string(kind_name(group.kind)), " ",
+    absl::StrAppend(&text, "group ", g, " ", std::string(name_of(group.kind)), " ",
                     to_text(group.kept));
     if (!group.reduced.empty()) absl::StrAppend(&text, " over ", to_text(group.reduced));
     text += ":";

@@ -27,8 +27,9 @@ struct Grouping {
 
 /// Groups a static function of primitives. The larger kernels are made of: a contraction or
 /// reduction with the elementwise nodes after it (an optimizer's update is the epilogue of its
-/// gradient), and the elementwise nodes that only it reads.
-Grouping make_groups(const Function& function);
+/// gradient), and the elementwise nodes that only it reads. What `external` has a kernel for is
+/// alone.
+Grouping make_groups(const Function& function, const ExternalKernels& external = nullptr);
 
 /// A listing: one line per group with its kind and operations.
 std::string to_text(const Grouping& grouping, const Function& function);

@@ -27,9 +27,9 @@ Alignment alignment_through(const Function& f, const Node& node, Alignment reade
 
 }  // namespace
 
-GroupGraph::GroupGraph(const Function& function)
+GroupGraph::GroupGraph(const Function& function, const ExternalKernels& external)
     : f_(function),
-      classes_(classify(function)),
+      classes_(classify(function, external)),
       node_of_(definitions(function)),
       group_of_(function.nodes.size(), -1) {}
 

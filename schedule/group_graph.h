@@ -24,7 +24,7 @@ struct Source {
 
 class GroupGraph {
  public:
-  explicit GroupGraph(const Function& function);
+  GroupGraph(const Function& function, const ExternalKernels& external);
 
   const Function& function() const { return f_; }
   const std::vector<NodeClass>& classes() const { return classes_; }

@@ -24,7 +24,19 @@ Kernel make_kernel(Function body, std::vector<Port> in, std::vector<Port> out, R
   return kernel;
 }
 
+std::string_view name_of(RecipeKind kind) {
+  constexpr std::string_view kNames[] = {"map",     "rows",   "columns", "contract",
+                                         "scatter", "fibres", "external"};
+  static_assert(std::size(kNames) == std::variant_size_v<Recipe>);
+  return kNames[static_cast<std::size_t>(kind)];
+}
+// The alternatives of Recipe, in their order.
+std::string_view name_of(const Recipe& recipe) {
+  return name_of(static_cast<RecipeKind>(recipe.index()));
+}
+
 std::string kernel_symbol(const Kernel& kernel) {
+  if (const auto* external = std::get_if<External>(&kernel.recipe)) return external->symbol;
   const std::string text = to_text(kernel);
   const auto digest = sha256(std::as_bytes(std::span(text)));
   return "hd_k" + hex(digest).substr(0, 24);

@@ -29,21 +29,22 @@ struct Kernel {
   Recipe recipe;
   std::vector<Stage> stages;
   bool sequential = false;  ///< the accumulation order is part of the meaning: no reordering recipe
-  bool fault = false;  ///< has an extra scalar i32 output that is non-zero on an arithmetic fault
   Target target;
 };
 
 /// Row-major strides of dense extents.
 Dims dense_strides(const Dims& dims);
 
-/// Which kind of recipe a body wants.
-enum class RecipeKind : std::uint8_t { map, rows, columns, contract, scatter, fibres };
+/// Which kind of recipe a body wants: the alternatives of Recipe, in their order.
+enum class RecipeKind : std::uint8_t { map, rows, columns, contract, scatter, fibres, external };
+/// "map", "rows", ...
+std::string_view name_of(RecipeKind kind);
 
 /// The numbers of a recipe, from the body's shapes and the target alone (never from load or cores).
 Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target);
 /// Which values are stored, and where: by rule, never by hand.
 std::vector<Stage> place_stages(const Function& body, const Recipe& recipe);
-/// choose_recipe and place_stages on dense ports.
+/// choose_recipe and place_stages on dense ports. Not for kernels from outside.
 Kernel make_kernel(Function body, std::vector<Port> in, std::vector<Port> out, RecipeKind kind,
                    const Target& target);
 
@@ -52,7 +53,8 @@ Kernel make_kernel(Function body, std::vector<Port> in, std::vector<Port> out, R
 std::string to_text(const Kernel& kernel);
 /// ParseError as the program text has it.
 Kernel parse_kernel(std::string_view text);
-/// The entry symbol: "hd_k" and 24 hexadecimal digits of the text's SHA-256.
+/// The entry symbol: "hd_k" and 24 hexadecimal digits of the text's SHA-256; of a kernel from
+/// outside its own.
 std::string kernel_symbol(const Kernel& kernel);
 
 }  // namespace heddle

@@ -49,19 +49,11 @@ void each_field(R& recipe, V&& visit) {
     visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, Fibres>) {
     visit("strip", recipe.strip), visit("grain", recipe.grain);
+  } else if constexpr (std::is_same_v<T, External>) {
+    visit("symbol", recipe.symbol), visit("digest", recipe.digest);
   } else {
     visit("vector", recipe.vector), visit("grain", recipe.grain);
   }
-}
-
-template <class R>
-constexpr std::string_view name_of_recipe() {
-  if constexpr (std::is_same_v<R, Map>) return "map";
-  if constexpr (std::is_same_v<R, Rows>) return "rows";
-  if constexpr (std::is_same_v<R, Columns>) return "columns";
-  if constexpr (std::is_same_v<R, Contract>) return "contract";
-  if constexpr (std::is_same_v<R, Fibres>) return "fibres";
-  return "scatter";
 }
 
 struct FieldPrinter {
@@ -73,19 +65,14 @@ struct FieldPrinter {
     absl::StrAppend(&text, " ", std::string(name), "=", word_of(value, kPacks));
   }
   template <class N>
-  void operator()(std::string_view name, N value) const {
+  void operator()(std::string_view name, const N& value) const {
     absl::StrAppend(&text, " ", std::string(name), "=", value);
   }
 };
 
 std::string recipe_text(const Recipe& recipe) {
-  std::string text;
-  std::visit(
-      [&](const auto& r) {
-        text = name_of_recipe<std::remove_cvref_t<decltype(r)>>();
-        each_field(r, FieldPrinter{text});
-      },
-      recipe);
+  std::string text(name_of(recipe));
+  std::visit([&](const auto& r) { each_field(r, FieldPrinter{text}); }, recipe);
   return text;
 }
 
@@ -150,13 +137,14 @@ struct FieldParser {
 
 template <class R>
 bool parse_recipe_as(Lexer& lexer, Recipe& recipe) {
-  if (!lexer.accept(name_of_recipe<R>())) return false;
   R numbers;
+  if (!lexer.accept(name_of(Recipe(numbers)))) return false;
   each_field(numbers, FieldParser{lexer});
   recipe = numbers;
   return true;
 }
 
+// A kernel from outside is never compiled: its text is not read back.
 Recipe parse_recipe(Lexer& lexer) {
   Recipe recipe;
   const bool known =
@@ -225,7 +213,6 @@ std::string to_text(const Kernel& kernel) {
   absl::StrAppend(&text, "\n  ", recipe_text(kernel.recipe), "\n");
   for (const Stage& s : kernel.stages) text += stage_text(s, numbers);
   if (kernel.sequential) text += "  sequential\n";
-  if (kernel.fault) text += "  fault\n";
   return text + "}\n";
 }
 
@@ -245,7 +232,6 @@ Kernel parse_kernel(std::string_view text) {
   kernel.recipe = parse_recipe(lexer);
   while (lexer.accept("stage")) kernel.stages.push_back(parse_stage(lexer, results));
   kernel.sequential = lexer.accept("sequential");
-  kernel.fault = lexer.accept("fault");
   lexer.expect("}");
   if (lexer.peek().kind != Token::end) lexer.fail("text after the schedule block");
   check_ranks(lexer, kernel);

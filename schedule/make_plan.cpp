@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "heddle/graph/operation.h"
+#include "heddle/graph/passes/passes.h"
 #include "heddle/schedule/memory.h"
 #include "heddle/schedule/order.h"
 
@@ -39,13 +41,16 @@ class Pool {
 
 class FunctionPlanner {
  public:
-  FunctionPlanner(const Function& f, const Target& target, Pool& pool)
+  FunctionPlanner(const Function& f, const Target& target, const ExternalKernels& external,
+                  Pool& pool)
       : f_(f),
         target_(target),
+        external_(external),
         pool_(pool),
         node_of_(definitions(f)),
         layouts_(assign_layouts(f)),
-        grouping_(make_groups(f)) {}
+        grouping_(make_groups(f, external)),
+        outputs_(f.outputs.begin(), f.outputs.end() - (has_fault_output(f) ? 1 : 0)) {}
 
   FunctionPlan run() {
     const std::vector<bool> needed = needed_in_memory(f_, grouping_);
@@ -56,6 +61,7 @@ class FunctionPlanner {
     arguments();
     assign_outputs();
     for (std::size_t g : order_.groups) kernel_step(g);
+    if (has_fault_output(f_)) flag_fault();
     place_arena();
     // Copies of inputs come first, while they hold what they were given; the others last.
     plan_.steps.insert(plan_.steps.begin(), early_.begin(), early_.end());
@@ -70,7 +76,7 @@ class FunctionPlanner {
     plan_.name = f_.name;
     for (const Input& in : f_.inputs)
       plan_.inputs.push_back({in.name, f_.type(in.value), in.donate});
-    for (const Output& out : f_.outputs) plan_.outputs.push_back({out.name, f_.type(out.value)});
+    for (const Output& out : outputs_) plan_.outputs.push_back({out.name, f_.type(out.value)});
     for (const InPlace& p : order_.in_place) {
       plan_.outputs[p.output].shares = static_cast<std::int32_t>(p.input);
     }
@@ -92,18 +98,18 @@ class FunctionPlanner {
   // A computed value that is an output is written there at once; what several outputs share is
   // copied.
   void assign_outputs() {
-    std::vector<bool> settled(f_.outputs.size(), false);
+    std::vector<bool> settled(outputs_.size(), false);
     for (const InPlace& p : order_.in_place) {
       settled[p.output] = true;
-      if (p.direct && !places_.contains(f_.outputs[p.output].value)) {
-        places_[f_.outputs[p.output].value] = {Space::argument, output_argument(p.output)};
+      if (p.direct && !places_.contains(outputs_[p.output].value)) {
+        places_[outputs_[p.output].value] = {Space::argument, output_argument(p.output)};
       } else {
         copies_.push_back(p.output);
       }
     }
-    for (std::size_t o = 0; o < f_.outputs.size(); ++o) {
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
       if (settled[o]) continue;
-      const ValueId s = storage_of(f_.outputs[o].value);
+      const ValueId s = storage_of(outputs_[o].value);
       const std::uint32_t n = node_of_[s.index];
       const bool computed = n != kNoNode && grouping_.classes[n] != NodeClass::constant;
       if (computed && !places_.contains(s)) {
@@ -147,27 +153,72 @@ class FunctionPlanner {
                     [&](ValueId v) { return element_count(f_.type(v)) == 0; })) {
       return;  // nothing to write
     }
+    const Group& group = grouping_.groups[g];
+    plan_.steps.push_back(
+        {.what = body.external ? external_step(f_.nodes[group.nodes[0]]) : own_step(body, group),
+         .nodes = group.nodes});
+    describe(plan_.steps.back(), body);
+  }
+
+  KernelStep own_step(const GroupBody& body, const Group& group) {
     KernelStep step;
     std::vector<Port> in, out;
-    for (ValueId v : body.in) {
-      in.push_back({layouts_[v.index].strides});
-      step.buffers.push_back(buffer(v));
-      touch(v);
-    }
+    for (ValueId v : body.in) in.push_back(port(v, step));
     for (ValueId v : body.out) {
-      out.push_back({layouts_[v.index].strides, shared_port(body, v)});
-      step.buffers.push_back(buffer(v));
-      touch(v);
+      out.push_back(port(v, step));
+      out.back().shares = shared_port(body, v);
     }
-    step.kernel = pool_.kernel(
-        make_kernel(body.body, std::move(in), std::move(out), grouping_.groups[g].kind, target_));
-    plan_.steps.push_back({.what = std::move(step), .nodes = grouping_.groups[g].nodes});
-    describe(plan_.steps.back(), body);
+    step.kernel =
+        pool_.kernel(make_kernel(body.body, std::move(in), std::move(out), group.kind, target_));
+    return step;
+  }
+
+  // Every operand and every result has a port, and so has every option.
+  KernelStep external_step(const Node& node) {
+    const std::vector<Literal> options = option_literals(node.attributes);
+    Kernel kernel{.body = external_body(f_, node, options),
+                  .recipe = *external_of(external_, f_, node),
+                  .target = target_};
+    KernelStep step;
+    for (ValueId v : node.operands) kernel.in.push_back(port(v, step));
+    for (const Literal& l : options) {
+      kernel.in.push_back({dense_strides(l.type.dims)});
+      step.buffers.push_back(add_buffer({Space::constant, pool_.constant(l)}, l.type));
+    }
+    for (ValueId v : node.results) kernel.out.push_back(port(v, step));
+    step.kernel = pool_.kernel(std::move(kernel));
+    return step;
+  }
+
+  Port port(ValueId v, KernelStep& step) {
+    step.buffers.push_back(buffer(v));
+    touch(v);
+    return {layouts_[v.index].strides};
+  }
+
+  // The step that writes the flag is held to it. A flag that was folded is copied for that.
+  void flag_fault() {
+    const ValueId flag = f_.outputs.back().value;
+    const std::uint32_t n = node_of_[flag.index];
+    if (n == kNoNode || f_.nodes[n].literal) {
+      const std::uint32_t kept = add_buffer({Space::arena, 0}, f_.type(flag));
+      waiting_.push_back(kept);
+      early_.push_back(make_copy(buffer(flag), kept));
+      early_.back().fault = static_cast<std::int32_t>(kept);
+      return;
+    }
+    const std::uint32_t written = buffer(flag);
+    for (Step& step : plan_.steps) {
+      const std::vector<std::uint32_t>& all = std::get<KernelStep>(step.what).buffers;
+      if (std::find(all.begin(), all.end(), written) == all.end()) continue;
+      step.fault = static_cast<std::int32_t>(written);
+      return;
+    }
   }
 
   std::int32_t shared_port(const GroupBody& body, ValueId out) const {
     for (const InPlace& p : order_.in_place) {
-      if (!p.direct || f_.outputs[p.output].value != out) continue;
+      if (!p.direct || outputs_[p.output].value != out) continue;
       for (std::size_t i = 0; i < body.in.size(); ++i) {
         if (body.in[i] == f_.inputs[p.input].value) return static_cast<std::int32_t>(i);
       }
@@ -194,7 +245,7 @@ class FunctionPlanner {
   // the caller put there. If the copy lands on a donated input, others may still want that one:
   // then it waits in the arena until the end.
   void copy_step(std::size_t o) {
-    const ValueId v = f_.outputs[o].value;
+    const ValueId v = outputs_[o].value;
     if (element_count(f_.type(v)) == 0 || replaces_itself(o)) return;
     const ValueId s = storage_of(v);
     const bool given = node_of_[s.index] == kNoNode || f_.nodes[node_of_[s.index]].literal;
@@ -215,7 +266,7 @@ class FunctionPlanner {
 
   bool replaces_itself(std::size_t o) const {
     const std::int32_t shares = plan_.outputs[o].shares;
-    return shares >= 0 && f_.inputs[static_cast<std::size_t>(shares)].value == f_.outputs[o].value;
+    return shares >= 0 && f_.inputs[static_cast<std::size_t>(shares)].value == outputs_[o].value;
   }
 
   std::uint32_t add_buffer(Place p, const Type& type) {
@@ -267,10 +318,12 @@ class FunctionPlanner {
 
   const Function& f_;
   const Target& target_;
+  const ExternalKernels& external_;
   Pool& pool_;
   std::vector<std::uint32_t> node_of_;
   std::vector<Layout> layouts_;
   Grouping grouping_;
+  std::span<const Output> outputs_;
   std::vector<GroupBody> bodies_;
   Order order_;
   FunctionPlan plan_;
@@ -285,11 +338,11 @@ class FunctionPlanner {
 
 }  // namespace
 
-Plan make_plan(const Program& program, const Target& target) {
+Plan make_plan(const Program& program, const Target& target, const ExternalKernels& external) {
   Plan plan{.target = target};
   Pool pool(plan);
   for (const Function& f : program.functions())
-    plan.functions.push_back(FunctionPlanner(f, target, pool).run());
+    plan.functions.push_back(FunctionPlanner(f, target, external, pool).run());
   return plan;
 }
 

@@ -7,10 +7,13 @@
 
 namespace heddle {
 
-/// `program`: static, primitives only, no empty operands. A donated input is updated in place by
-/// the output of the same name (equal types: ValueError else): directly where every other read of
-/// it can come first, else by a copy at the end.
-Plan make_plan(const Program& program, const Target& target);
+/// `program`: static, primitives and what `external` takes, no empty operands. A donated input is
+/// updated in place by the output of the same name (equal types: ValueError else): directly where
+/// every other read of it can come first, else by a copy at the end. A node that `external` has a
+/// kernel for is a step of its own. The output "@fault" (lower_faults) is none of the plan's: it is
+/// the flag of the step that computes it.
+Plan make_plan(const Program& program, const Target& target,
+               const ExternalKernels& external = nullptr);
 
 }  // namespace heddle
 

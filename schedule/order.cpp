@@ -76,7 +76,7 @@ class Orderer {
   bool writes_directly(ValueId x, ValueId v) {
     if (storage(v) != v) return false;
     const std::int32_t w = writer_[v.index];
-    if (w < 0) return false;
+    if (w < 0 || bodies_[static_cast<std::size_t>(w)].external) return false;
     const auto writer = static_cast<std::size_t>(w);
     std::set<std::size_t> others;
     for (std::size_t g = 0; g < bodies_.size(); ++g) {

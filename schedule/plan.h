@@ -27,7 +27,6 @@ struct Buffer {
 struct KernelStep {
   std::uint32_t kernel = 0;            ///< into Plan::kernels
   std::vector<std::uint32_t> buffers;  ///< the kernel's in ports, then its out ports
-  std::int32_t fault = -1;             ///< buffer of the fault flag, -1: none
 };
 struct CopyStep {
   std::uint32_t from = 0, to = 0;  ///< equal types
@@ -51,7 +50,8 @@ struct Step {
   std::vector<std::uint32_t> nodes;  ///< of the scheduled function: what it computes
   std::string label;                 ///< its operations, as "dot_general+add+max"
   std::int64_t flops = 0, bytes = 0;
-  std::string place;  ///< the user's line of its first node that has one: "model.cpp:41"
+  std::int32_t fault = -1;  ///< buffer of an i32 that is not 0 when the run must end; -1: none
+  std::string place;        ///< the user's line of its first node that has one: "model.cpp:41"
 };
 
 struct Argument {

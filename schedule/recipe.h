@@ -3,7 +3,11 @@
 #ifndef HEDDLE_SCHEDULE_RECIPE_H_
 #define HEDDLE_SCHEDULE_RECIPE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -63,7 +67,18 @@ struct Fibres {
   std::int64_t grain = 1;
   bool operator==(const Fibres&) const = default;
 };
-using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres>;
+/// Not made here: a function of an object file, entered as any kernel is (runtime/kernel.h).
+struct External {
+  std::string symbol;
+  std::string digest;  ///< SHA-256 of the object, in hexadecimal digits
+  std::shared_ptr<const std::vector<std::byte>> object;
+  bool operator==(const External& other) const {
+    return symbol == other.symbol && digest == other.digest;
+  }
+};
+using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres, External>;
+/// "map", "rows", ...
+std::string_view name_of(const Recipe& recipe);
 
 /// Values that are stored rather than recomputed. Several: reductions of one level and domain, in
 /// one loop.

@@ -31,6 +31,9 @@ struct RecipeJson {
   Json operator()(const Scatter& r) const {
     return {{"kind", "scatter"}, {"vector", r.vector}, {"grain", r.grain}};
   }
+  Json operator()(const External& r) const {
+    return {{"kind", "external"}, {"symbol", r.symbol}, {"digest", r.digest}};
+  }
   Json operator()(const Fibres& r) const {
     return {{"kind", "fibres"}, {"strip", r.strip}, {"grain", r.grain}};
   }

@@ -25,6 +25,8 @@ class CarrierKernels {
   /// Null: the carrier's built-in kernel.
   const KernelPattern* pattern(const KernelEntry& entry) const;
   std::vector<DtypePlan> plans(const Operation& op);
+  /// Whether some pattern of the operation has an object for compiled programs.
+  bool has_objects(const Operation& op);
 
  private:
   void add_pattern(const KernelPattern& pattern, const std::string& pack, int version);

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/eager/carrier_kernels.h"
+#include "heddle/backends/file.h"
+#include "heddle/graph/text.h"
 
 namespace heddle {
 namespace {
@@ -36,6 +38,20 @@ void check_pattern(const KernelPattern& p) {
   }
 }
 
+std::optional<External> read_object(const std::string& id,
+                                    const std::optional<ObjectKernel>& object) {
+  if (!object) return std::nullopt;
+  const std::string what = "kernel '" + id + "'";
+  if (!internal::is_identifier(object->symbol)) {
+    refuse(what, "a symbol is a C identifier", "'" + object->symbol + "'");
+  }
+  auto bytes = try_read_file(object->object);
+  if (!bytes) refuse(what, "its object file cannot be read", "'" + object->object + "'");
+  const std::string digest = hex(sha256(*bytes));
+  return External{object->symbol, digest,
+                  std::make_shared<const std::vector<std::byte>>(std::move(*bytes))};
+}
+
 std::string text_of(const KernelInterface& interface) {
   return absl::StrCat(interface.type, " ", interface.version);
 }
@@ -52,21 +68,25 @@ KernelEntry built_in_entry(std::string_view carrier, BuiltInKernels built_in) {
 }  // namespace
 
 KernelPattern::KernelPattern(const Operation& matched, std::vector<DtypePlan> matched_plans,
-                             std::string id, PrepareFunction preparing, int preferred)
+                             std::string id, PrepareFunction preparing, int preferred,
+                             const std::optional<ObjectKernel>& as_object)
     : operation(&matched),
       plans(std::move(matched_plans)),
       kernel_id(std::move(id)),
       prepare(std::move(preparing)),
-      preference(preferred) {
+      preference(preferred),
+      compiled(read_object(kernel_id, as_object)) {
   if (plans.empty()) refuse("kernel '" + kernel_id + "'", "it has no plan");
   check_pattern(*this);
 }
 KernelPattern::KernelPattern(const Operation& matched, AnyPlan, std::string id,
-                             PrepareFunction preparing, int preferred)
+                             PrepareFunction preparing, int preferred,
+                             const std::optional<ObjectKernel>& as_object)
     : operation(&matched),
       kernel_id(std::move(id)),
       prepare(std::move(preparing)),
-      preference(preferred) {
+      preference(preferred),
+      compiled(read_object(kernel_id, as_object)) {
   check_pattern(*this);
 }
 
@@ -129,6 +149,12 @@ std::vector<const KernelEntry*> CarrierKernels::select(const Invocation& invocat
 const KernelPattern* CarrierKernels::pattern(const KernelEntry& entry) const {
   const auto found = by_id_.find(entry.id);
   return found == by_id_.end() ? nullptr : found->second;
+}
+
+bool CarrierKernels::has_objects(const Operation& op) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [&](const KernelPattern& p) { return p.operation == &op && p.compiled; });
 }
 
 std::vector<DtypePlan> CarrierKernels::plans(const Operation& op) {

@@ -14,6 +14,7 @@
 #include "heddle/backends/eager/composite.h"
 #include "heddle/backends/eager/storage_provider.h"
 #include "heddle/backends/select.h"
+#include "heddle/schedule/recipe.h"
 
 namespace heddle {
 
@@ -21,14 +22,24 @@ namespace heddle {
 struct AnyPlan {};
 inline constexpr AnyPlan kAnyPlan{};
 
+/// The same kernel as compiled programs call it (runtime/kernel.h): a C function in an object file,
+/// which is linked into them and shipped in their libraries.
+struct ObjectKernel {
+  std::string symbol;
+  std::string object;  ///< path of a relocatable object file for this machine
+};
+
 /// A kernel for the calls of one operation with one of some plans.
 struct KernelPattern {
   /// ValueError: no plans, one that stands twice or is another operation's, an empty id; TypeError:
   /// an empty `prepare`. Higher preferences are asked first; the carrier's own kernels have 0.
+  /// Without an object compiled programs do without it. ValueError: an object that cannot be read,
+  /// or a symbol that is no C identifier.
   KernelPattern(const Operation& matched, std::vector<DtypePlan> matched_plans, std::string id,
-                PrepareFunction preparing, int preferred = 0);
+                PrepareFunction preparing, int preferred = 0,
+                const std::optional<ObjectKernel>& as_object = std::nullopt);
   KernelPattern(const Operation& matched, AnyPlan, std::string id, PrepareFunction preparing,
-                int preferred = 0);
+                int preferred = 0, const std::optional<ObjectKernel>& as_object = std::nullopt);
   template <class Plans, std::same_as<bool> Flag>
   KernelPattern(const Operation&, Plans, std::string, PrepareFunction, Flag) = delete;
 
@@ -37,6 +48,7 @@ struct KernelPattern {
   const std::string kernel_id;
   const PrepareFunction prepare;
   const int preference;
+  const std::optional<External> compiled;
 };
 
 /// A carrier's own kernels. ValueError when an id stands twice.

@@ -102,7 +102,9 @@ void use_kernel_in_c() {
                             .version = 1,
                             .carrier = hd::cpu_carrier(),
                             .patterns = {{definition.operation(), hd::kAnyPlan, "acme.swish_beta.c",
-                                          prepare, /*preferred=*/1}}});
+                                          prepare, /*preferred=*/1,
+                                          hd::ObjectKernel{"acme_swish_beta_compiled",
+                                                           ACME_SWISH_OBJECT}}}});
 }
 
 }  // namespace acme

@@ -46,6 +46,13 @@ int main() {
   auto total = [](const hd::Tensor& t) { return hd::sum(acme::swish_beta(t, kBeta)); };
   const hd::Program p = hd::trace(total, {hd::f32({6})}, {.name = "total", .inputs = {"x"}});
   std::printf("\n%s\n", hd::to_text(p).c_str());
+  bool linked = false;
+  const std::unique_ptr<hd::Executable> compiled = hd::compile(p);
+  for (const hd::Kernel& kernel : compiled->plan().kernels) {
+    linked |= hd::kernel_symbol(kernel) == "acme_swish_beta_compiled";
+  }
+  std::printf("the compiled program %s the kernel in C\n", linked ? "calls" : "does NOT call");
+  if (!linked) return 1;
   const hd::Program second = hd::hvp(p, "x");
   const auto run = [&](const hd::Program& program, const std::vector<hd::Literal>& arguments) {
     return hd::to_doubles(hd::compile(program)->run(program.entry().name, arguments)[0]);

@@ -11,8 +11,7 @@ namespace {
 std::string recipe_name(const Plan& plan, const Step& step) {
   const auto* k = std::get_if<KernelStep>(&step.what);
   if (k == nullptr) return "copy";
-  constexpr std::string_view kNames[] = {"map", "rows", "columns", "contract", "scatter"};
-  return std::string(kNames[plan.kernels[k->kernel].recipe.index()]);
+  return std::string(name_of(plan.kernels[k->kernel].recipe));
 }
 
 nlohmann::ordered_json describe(const Plan& plan, const FunctionPlan& f) {

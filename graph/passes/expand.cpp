@@ -4,14 +4,16 @@
 
 namespace heddle {
 
-Program expand_composites(const Program& program, bool (*keep)(const Node&)) {
+Program expand_composites(const Program& program,
+                          const std::function<bool(const NodeContext&)>& keep) {
   RewriteNode expand = [&](Builder& build, const Node& node,
                            Ids operands) -> std::optional<Values> {
-    if (!node.op->strict.decompose || (keep && keep(node))) return std::nullopt;
+    if (!node.op->strict.decompose) return std::nullopt;
     std::vector<Type> types;
     for (ValueId o : operands) types.push_back(build.type(o));
-    const Function body =
-        node.op->strict.decompose({*node.op, types, node.attributes, nullptr, build.callees()});
+    const NodeContext at{*node.op, types, node.attributes, nullptr, build.callees()};
+    if (keep && keep(at)) return std::nullopt;
+    const Function body = node.op->strict.decompose(at);
     return build.splice(rewrite(body, build.callees(), expand), operands, node.where);
   };
   return rewrite(program, expand);

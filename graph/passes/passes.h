@@ -2,7 +2,9 @@
 #ifndef HEDDLE_GRAPH_PASSES_PASSES_H_
 #define HEDDLE_GRAPH_PASSES_PASSES_H_
 
-#include "heddle/graph/program.h"
+#include <functional>
+
+#include "heddle/graph/operation.h"
 
 namespace heddle {
 
@@ -21,10 +23,11 @@ Program common_subexpression_elimination(const Program& program);
 /// Nodes that no output needs go, those with side effects stay. Inputs stay.
 Program dead_node_elimination(const Program& program);
 /// Composites become their decompositions, at any depth. `keep` says which stay.
-Program expand_composites(const Program& program, bool (*keep)(const Node&) = nullptr);
+Program expand_composites(const Program& program,
+                          const std::function<bool(const NodeContext&)>& keep = nullptr);
 
-/// Every `narrow` becomes a conversion, and functions that had one get a last output "fault", a
-/// bool scalar: some value did not fit.
+/// Every `narrow` becomes a conversion, and functions that had one get a last output "@fault", an
+/// i32 scalar: not 0 when some value did not fit. A plan makes it a step's fault flag.
 Program lower_faults(const Program& program);
 bool has_fault_output(const Function& function);
 

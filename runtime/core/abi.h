@@ -60,9 +60,27 @@ enum {
 
 /* ---- Tables ---- */
 
+/* An operand of a kernel: Halide 21's halide_buffer_t. dim[0] is the last, contiguous axis. code:
+   0 int, 1 uint (bool has 1 or 8 bits), 2 float, 4 bfloat. */
+typedef struct {
+  int32_t min, extent, stride; /* in elements */
+  uint32_t flags;
+} hd_kernel_dimension;
+typedef struct {
+  uint64_t device;
+  const void* device_interface;
+  uint8_t* host;
+  uint64_t flags;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int32_t dimensions;
+  hd_kernel_dimension* dim;
+  void* padding;
+} hd_kernel_buffer;
+
 /* A kernel as Halide's NAME_argv: argv[0] points to the user context, argv[1..] are
-   halide_buffer_t*, inputs first. Halide's dimension 0 is the last, contiguous axis. Built with
-   no_runtime, no_asserts, no_bounds_query, user_context. */
+   hd_kernel_buffer*, inputs first. Built with no_runtime, no_asserts, no_bounds_query,
+   user_context. */
 typedef int (*hd_kernel_fn)(void** argv);
 
 /* Scratch: each halide_malloc of s bytes takes s rounded up to 64; nested ones add up. */

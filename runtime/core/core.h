@@ -18,22 +18,8 @@ size_t strlen(const char* text);
 
 namespace hdcore {
 
-// Halide 21's halide_buffer_t and halide_dimension_t.
-struct Dimension {
-  int32_t min, extent, stride;
-  uint32_t flags;
-};
-struct HalideBuffer {
-  uint64_t device;
-  const void* device_interface;
-  uint8_t* host;
-  uint64_t flags;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int32_t dimensions;
-  Dimension* dim;
-  void* padding;
-};
+using Dimension = hd_kernel_dimension;
+using HalideBuffer = hd_kernel_buffer;
 static_assert(sizeof(Dimension) == 16 && sizeof(HalideBuffer) == 56, "Halide 21's layout");
 
 inline uint64_t round_up(uint64_t bytes) {

@@ -55,7 +55,7 @@ inline Buffer buffer(Space space, std::uint32_t index, const Type& type, std::in
 
 inline Step kernel_step(std::uint32_t kernel, std::vector<std::uint32_t> buffers,
                         std::string label) {
-  return {KernelStep{kernel, std::move(buffers), -1}, 0, {}, std::move(label), 100, 200};
+  return {KernelStep{kernel, std::move(buffers)}, 0, {}, std::move(label), 100, 200};
 }
 
 inline Kernel kernel_with_ports(std::size_t in, std::size_t out) {
