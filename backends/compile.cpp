@@ -8,7 +8,6 @@
 #include "heddle/backends/artifact/describe.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/worker.h"
-#include "heddle/graph/passes/passes.h"
 #include "heddle/runtime/runtime.hpp"
 #include "heddle/schedule/generic.h"
 
@@ -109,16 +108,10 @@ class CpuExecutable final : public Executable {
     try {
       instance_->run(static_cast<std::uint32_t>(index), call.tensors());
     } catch (const StatusError& e) {
+      if (e.status() == HD_FAULT) throw OverflowError({.message = e.what()});
       throw RuntimeError({.message = e.what()});
     }
-    std::vector<Literal> results = call.results(plan);
-    if (has_fault_output(f)) {
-      if (element_as_double(results.back(), 0) != 0) {
-        throw OverflowError({.message = "@" + f.name + ": an exact result does not fit an i32"});
-      }
-      results.pop_back();
-    }
-    return results;
+    return call.results(plan);
   }
 
   hd_instance* instance() override { return instance_->handle(); }

@@ -5,7 +5,6 @@
 #include "heddle/backends/artifact/writer.h"
 #include "heddle/backends/worker.h"
 #include "heddle/frontend/self_check.h"
-#include "heddle/graph/passes/passes.h"
 
 namespace heddle {
 namespace {
@@ -45,15 +44,6 @@ Cached cached_in(const Cache& cache) {
     cache.put(hashed, bytes);
     return bytes;
   };
-}
-
-void check_faultless(const Program& program) {
-  for (const Function& f : program.functions()) {
-    if (!has_fault_output(f)) continue;
-    throw NotImplementedError({.message = "export: checked arithmetic in a library",
-                               .operation = "narrow",
-                               .found = "@" + f.name});
-  }
 }
 
 void check_jobs(int jobs) {
@@ -110,7 +100,6 @@ std::vector<std::string> export_library(const std::vector<NamedProgram>& functio
   objects.reserve(targets.size());
   for (const Target& target : targets) {
     lowered.push_back(lower(program, target, options.observer));
-    check_faultless(lowered.back().program);
     const Plan& plan = lowered.back().plan;
     objects.push_back(
         compile_kernels(plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress}));

@@ -12,7 +12,8 @@ namespace heddle {
 
 /// One case per function: uniform inputs, and the results of the program's f64 twin. Outputs
 /// `d_<input>` are also checked as gradients, along one direction, where the value is an output too
-/// or that of a function with the same inputs.
+/// or that of a function with the same inputs. A function whose checked arithmetic overflows on its
+/// inputs has none.
 std::vector<CheckCase> self_checks(const Program& program);
 
 }  // namespace heddle

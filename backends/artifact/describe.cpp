@@ -154,9 +154,6 @@ struct StepDescriber {
     out.kernel = s.kernel;
     out.inputs.assign(s.buffers.begin(), middle);
     out.outputs.assign(middle, s.buffers.end());
-    const auto fault =
-        std::find(s.buffers.begin(), s.buffers.end(), static_cast<std::uint32_t>(s.fault));
-    if (s.fault >= 0) out.fault = static_cast<std::int32_t>(fault - s.buffers.begin());
   }
   void operator()(const CopyStep& s) const {
     out.kind = HD_STEP_COPY;
@@ -177,6 +174,16 @@ struct StepDescriber {
   }
 };
 
+// The position of the flag among the step's buffers.
+std::int32_t fault_position(const StepDescription& step, std::int32_t fault) {
+  if (fault < 0) return -1;
+  std::vector<std::uint32_t> all = step.inputs;
+  all.insert(all.end(), step.outputs.begin(), step.outputs.end());
+  const auto found = std::find(all.begin(), all.end(), static_cast<std::uint32_t>(fault));
+  internal_check(found != all.end(), "a fault flag that is none of its step's buffers");
+  return static_cast<std::int32_t>(found - all.begin());
+}
+
 FunctionDescription describe_function(const Plan& plan, const FunctionPlan& f,
                                       std::uint32_t first_constant) {
   FunctionDescription out;
@@ -187,6 +194,7 @@ FunctionDescription describe_function(const Plan& plan, const FunctionPlan& f,
     step.source = s.place.empty() ? s.label : s.label + " " + s.place;
     step.nodes = s.nodes;
     std::visit(StepDescriber{plan, step}, s.what);
+    step.fault = fault_position(step, s.fault);
   }
   out.arena_bytes = static_cast<std::uint64_t>(f.arena_bytes.constant());
   return out;

@@ -9,7 +9,6 @@
 #include "heddle/backends/lower.h"
 #include "heddle/backends/worker.h"
 #include "heddle/graph/interpret.h"
-#include "heddle/graph/passes/passes.h"
 #include "heddle/runtime/runtime.hpp"
 #include "heddle/schedule/generic.h"
 
@@ -77,19 +76,17 @@ class Compiled final : public Runnable {
     arguments.reserve(inputs.size() + outputs.size());
     for (const std::byte* p : inputs) arguments.push_back(const_cast<std::byte*>(p));
     for (std::byte* p : outputs) arguments.push_back(p);
-    std::byte fault{0};
-    const bool can_fault = has_fault_output(lowered_.program.entry());
-    if (can_fault) arguments.push_back(&fault);
     std::unique_ptr<Instance> instance = take();
     try {
       instance->run(0, std::span<void* const>(arguments));
     } catch (const StatusError& e) {
+      give_back(std::move(instance));
+      if (e.status() == HD_FAULT) {
+        throw OverflowError({.message = "an exact result does not fit an i32"});
+      }
       throw RuntimeError({.message = e.what()});
     }
     give_back(std::move(instance));
-    if (can_fault && fault != std::byte{0}) {
-      throw OverflowError({.message = "an exact result does not fit an i32"});
-    }
   }
 
  private:

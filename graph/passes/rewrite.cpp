@@ -24,8 +24,11 @@ Function rewrite(const Function& function, const Program* callees, const Rewrite
     if (!results) results = copy_node(build, n, operands);
     for (std::size_t r = 0; r < n.results.size(); ++r) map[n.results[r].index] = (*results)[r];
   }
-  for (const Output& out : function.outputs) build.output(out.name, map[out.value.index]);
-  return build.finish();
+  Function result = build.finish();
+  for (const Output& out : function.outputs) {
+    result.outputs.push_back({out.name, map[out.value.index]});
+  }
+  return result;
 }
 
 Program rewrite(const Program& program, const RewriteNode& node) {

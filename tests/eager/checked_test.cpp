@@ -87,5 +87,21 @@ TEST(Checked, CompiledProgramsFaultToo) {
   expect_error<OverflowError>([&] { interpret(p, "f", bad); });
 }
 
+TEST(Checked, AFoldedOverflowIsStillOne) {
+  const auto program = [](std::int64_t y) {
+    return trace(
+        [&](const Tensor& x) {
+          const Tensor most = constant(splat(i32({}), static_cast<double>(kMost)));
+          return std::vector<Tensor>{
+              x, checked::add(most, constant(splat(i32({}), static_cast<double>(y))))};
+        },
+        {i32({2})}, {.name = "f"});
+  };
+  const std::vector<Literal> x{splat(i32({2}), 1)};
+  EXPECT_EQ(to_doubles(compile(program(-1))->run("f", x)[1]), Doubles{kMost - 1});
+  const std::unique_ptr<Executable> e = compile(program(1));
+  expect_error<OverflowError>([&] { e->run("f", x); });
+}
+
 }  // namespace
 }  // namespace heddle

@@ -42,5 +42,33 @@ int main(void) {
             "0\n");
 }
 
+// Checked arithmetic: a status of its own, and no argument of its own.
+TEST(Export, overflow_is_a_status_in_c) {
+  const TemporaryFolder folder;
+  const Program f =
+      trace([](const Tensor& x, const Tensor& y) { return checked::add(checked::mul(x, y), y); },
+            {i32({2}), i32({2})}, {.name = "f", .inputs = {"x", "y"}, .outputs = {"z"}});
+  export_library({{"f", f}}, {.name = "exact", .folder = folder.path()});
+  const std::string printed = testing::run_c(folder, R"(
+#include <stdio.h>
+#include "exact.h"
+int main(void) {
+  exact_t *exact = exact_create(NULL);
+  const int32_t x[2] = {3, -4}, y[2] = {5, 6}, large[2] = {65536, 1 << 30};
+  int32_t z[2];
+  printf("%d", exact_f(exact, x, y, z));
+  printf(" %d %d\n", z[0], z[1]);
+  printf("%d\n", exact_f(exact, large, large, z) == EXACT_FAULT);
+  printf("%d", exact_f(exact, x, y, z));
+  printf(" %d %d\n", z[0], z[1]);
+  printf("%d\n", exact_selftest(exact, "exact.check"));
+  exact_destroy(exact);
+  return 0;
+}
+)",
+                                             {"exact.a"});
+  EXPECT_EQ(printed, "0 20 -18\n1\n0 20 -18\n0\n");
+}
+
 }  // namespace
 }  // namespace heddle
