@@ -1,6 +1,7 @@
 #include "heddle/frontend/eager.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "heddle/backends/eager/executor.h"
 #include "heddle/backends/eager/transfer.h"
@@ -36,6 +37,20 @@ void check_range(const Tensor& t, const char* what, std::int64_t first, std::int
        .where = where});
 }
 
+// What fails below knows the medium; here it is known what for.
+template <class F>
+auto named(const char* what, Location where, F f) {
+  try {
+    return f();
+  } catch (const RuntimeError& e) {
+    if (typeid(e) != typeid(RuntimeError) || !e.detail().operation.empty()) throw;
+    ErrorDetail detail = e.detail();
+    detail.operation = what;
+    detail.where = where;
+    throw RuntimeError(std::move(detail));
+  }
+}
+
 Literal converted(std::span<const double> elements, const Dims& dims, DType dtype) {
   return convert(make_literal<double>(dims, elements), dtype);
 }
@@ -43,7 +58,7 @@ Literal converted(std::span<const double> elements, const Dims& dims, DType dtyp
 }  // namespace
 
 Tensor tensor(const Literal& literal, std::string_view carrier) {
-  return copied(make_tensor(literal), find_carrier(carrier));
+  return named("tensor", {}, [&] { return copied(make_tensor(literal), find_carrier(carrier)); });
 }
 Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>& extents,
               const TensorOptions& options) {
@@ -65,13 +80,20 @@ Tensor tensor(double element, const TensorOptions& options) {
 }
 Tensor full(const std::vector<std::int64_t>& extents, double element,
             const TensorOptions& options) {
-  return filled({options.dtype, dims_of(extents)}, element, find_carrier(options.carrier));
+  const Type type{options.dtype, dims_of(extents)};
+  return named("full", {}, [&] { return filled(type, element, find_carrier(options.carrier)); });
 }
 Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
   return full(extents, 0, options);
 }
+Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
+  const Type type{options.dtype, dims_of(extents)};
+  return named("empty", {}, [&] { return new_tensor(type, find_carrier(options.carrier)); });
+}
 
-Tensor on(const Tensor& t, std::string_view carrier) { return copied(t, find_carrier(carrier)); }
+Tensor on(const Tensor& t, std::string_view carrier) {
+  return named("on", {}, [&] { return copied(t, find_carrier(carrier)); });
+}
 
 std::vector<double> elements(const Tensor& t) { return to_doubles(to_literal(t)); }
 std::vector<double> elements(const Tensor& t, std::int64_t first, std::int64_t count) {
@@ -97,14 +119,15 @@ void assign(const Tensor& t, const Tensor& source, std::source_location where) {
                       .needed = to_text(t.type()),
                       .where = where});
   }
-  overwrite(storage, 0, source);
+  named("assign", where, [&] { overwrite(storage, 0, source); });
 }
 void assign(const Tensor& t, std::int64_t first, std::span<const double> elements,
             std::source_location where) {
   CarrierStorage& storage = writable(t, "assign", where);
   const auto count = static_cast<std::int64_t>(elements.size());
   check_range(t, "assign", first, count, where);
-  overwrite(storage, first, make_tensor(converted(elements, {Dim(count)}, t.type().dtype)));
+  const Tensor source = make_tensor(converted(elements, {Dim(count)}, t.type().dtype));
+  named("assign", where, [&] { overwrite(storage, first, source); });
 }
 
 void release(const Tensor& t) { writable(t, "release", {}).release(); }

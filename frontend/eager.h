@@ -39,6 +39,8 @@ Tensor tensor(const Literal& literal, std::string_view carrier = "cpu");
 Tensor full(const std::vector<std::int64_t>& extents, double element,
             const TensorOptions& options = {});
 Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options = {});
+/// Elements are anything until `assign` writes them.
+Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options = {});
 
 /// The same elements on another carrier: a copy, without a past.
 Tensor on(const Tensor& tensor, std::string_view carrier);

@@ -1,8 +1,8 @@
 // The carrier "tiled": tensors that do not fit into memory. A tensor is a temporary file, and an
 // operation goes over it tile by tile, each tile through a kernel of the cpu carrier.
 //
-//   const hd::Carrier& disk = hd::define_tiled_carrier("disk", {.budget_bytes = 1 << 30, .folder =
-//   "/data"}); hd::Tensor x = hd::zeros({1 << 20, 1 << 12}, {.carrier = "disk"});  // 16 GiB
+//   hd::define_tiled_carrier("disk", {.budget_bytes = 1 << 30, .folder = "/data"});
+//   hd::Tensor x = hd::empty({1 << 20, 1 << 12}, {.carrier = "disk"});  // 16 GiB
 //   hd::assign(x, first, elements);                                     // a range of them
 //   hd::Tensor y = hd::sum(hd::relu(x) * x, {1});
 #ifndef HEDDLE_BACKENDS_TILED_CARRIER_H_

@@ -69,13 +69,35 @@ const Carrier& faulty_carrier() {
   return carrier;
 }
 
+// The same faults on a carrier that computes by others: 25 in place of 21, which asks no plans.
+constexpr int kCompositeSteps[] = {1, 2, 3, 4, 9, 15, 17, 18, 19, 25, 23, 26, 27, 28};
+
+const Carrier& faulty_composite() {
+  static const Carrier& carrier = define_carrier(
+      {.name = "faulty_composite",
+       .composite = CompositeProvider{
+           .result_carriers =
+               [](const Carrier& own, const Invocation&) {
+                 ++provider_calls;
+                 return std::vector<const Carrier*>(faulty(25) ? 2 : 1, &own);
+               },
+           .prepare = [](const Carrier&, const Invocation&) -> MaybeComposite {
+             if (faulty(23)) return Unsupported("prepare says no");
+             if (faulty(26)) return PreparedComposite{nullptr};
+             return PreparedComposite{[](const Invocation& inv, Operands operands, Location) {
+               return submit_faulty(inv, operands);
+             }};
+           }}});
+  return carrier;
+}
+
 // The step reported by a call with these faults; 0: none.
-int reported(const std::set<int>& wanted) {
+int reported(const std::set<int>& wanted, const Carrier& carrier = faulty_carrier()) {
   faults = wanted;
   resolution_cache().clear();
-  Tensor x = tensor_on(faulty_carrier(), {1, 2});
+  Tensor x = tensor_on(carrier, {1, 2});
   require_gradient(x);
-  const Tensor y = tensor_on(faulty_carrier(), {1, 2}), elsewhere = tensor({1, 2}, {2});
+  const Tensor y = tensor_on(carrier, {1, 2}), elsewhere = tensor({1, 2}, {2});
   if (faulty(18)) release(x);
   std::vector<Operand> operands{x, faulty(4) ? Operand(1.0) : Operand(y),
                                 faulty(9) ? elsewhere : y};
@@ -103,6 +125,22 @@ TEST(Steps, OfTwoFaultsTheEarlierIsReported) {  // A4.7 A3.6
       SCOPED_TRACE("steps " + std::to_string(first) + " and " + std::to_string(second));
       provider_calls = 0;
       EXPECT_EQ(reported({first, second}), first);
+      if (first < 23) {
+        EXPECT_EQ(provider_calls, 0);
+      }
+    }
+  }
+}
+
+// The refusal of a composite comes from `prepare`, after its carriers were asked: 25, then 23.
+TEST(Steps, OnACompositeToo) {  // A10.1 A10.2
+  EXPECT_EQ(reported({}, faulty_composite()), 0);
+  for (std::size_t i = 0; i < std::size(kCompositeSteps); ++i) {
+    for (std::size_t j = i; j < std::size(kCompositeSteps); ++j) {
+      const int first = kCompositeSteps[i], second = kCompositeSteps[j];
+      SCOPED_TRACE("steps " + std::to_string(first) + " and " + std::to_string(second));
+      provider_calls = 0;
+      EXPECT_EQ(reported({first, second}, faulty_composite()), first);
       if (first < 23) {
         EXPECT_EQ(provider_calls, 0);
       }
