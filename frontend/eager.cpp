@@ -1,6 +1,5 @@
 #include "heddle/frontend/eager.h"
 
-#include <algorithm>
 #include <typeinfo>
 
 #include "heddle/backends/eager/executor.h"
