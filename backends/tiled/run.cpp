@@ -63,6 +63,21 @@ bool is_first(const Loops& loops, const Box& tile) {
                      [&](std::size_t loop) { return tile.start[loop] == 0; });
 }
 
+// Tensors of their own: an input, a constant, or one that another output took is copied.
+std::vector<Tensor> outputs_of(const Function& f, const std::vector<Tensor>& tensors,
+                               std::span<const Tensor> inputs, const Carrier& carrier) {
+  std::vector<Tensor> outputs;
+  for (const Output& o : f.outputs) {
+    const Tensor& value = tensors[o.value.index];
+    const auto shared = [&](const Tensor& t) { return t.storage() == value.storage(); };
+    const bool taken = concrete(value) != nullptr ||
+                       std::any_of(inputs.begin(), inputs.end(), shared) ||
+                       std::any_of(outputs.begin(), outputs.end(), shared);
+    outputs.push_back(taken ? copied(value, carrier) : value);
+  }
+  return outputs;
+}
+
 }  // namespace
 
 TiledProgram::TiledProgram(const Function& function, std::size_t budget)
@@ -176,16 +191,7 @@ std::vector<Tensor> TiledProgram::run(std::span<const Tensor> inputs, const Carr
       if (plan_.last_use[v] <= s && plan_.stored[v]) tensors[v] = {};
     }
   }
-  std::vector<Tensor> outputs;
-  for (const Output& o : f.outputs) {
-    const Tensor& value = tensors[o.value.index];
-    const auto shared = [&](const Tensor& t) { return t.storage() == value.storage(); };
-    const bool taken = concrete(value) != nullptr ||
-                       std::any_of(inputs.begin(), inputs.end(), shared) ||
-                       std::any_of(outputs.begin(), outputs.end(), shared);
-    outputs.push_back(taken ? copied(value, carrier) : value);
-  }
-  return outputs;
+  return outputs_of(f, tensors, inputs, carrier);
 }
 
 }  // namespace heddle
