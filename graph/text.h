@@ -28,8 +28,6 @@ std::string to_text(const Function& function, TextStyle style = {});
 /// ParseError "file:line:column: ...". Types are inferred again and must equal the written ones.
 /// Nodes get file and line.
 Program parse(std::string_view text, std::string_view file);
-/// Reads and parses a file; ValueError when it cannot be read.
-Program parse_file(const std::string& path);
 
 /// A file name that lives as long as the process, for Locations.
 const char* intern_file(std::string_view name);

@@ -379,14 +379,6 @@ Program parse(std::string_view text, std::string_view file) {
   return Program(std::move(functions));
 }
 
-Program parse_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    throw ParseError({.message = "cannot read program '" + path + "'"});
-  return parse(text.str(), path);
-}
-
 const char* intern_file(std::string_view name) {
   static std::mutex mutex;
   static auto* const names = new std::set<std::string, std::less<>>;  // outlives what it names

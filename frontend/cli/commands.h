@@ -10,7 +10,7 @@
 namespace heddle::cli {
 
 struct Common {
-  std::string file;      ///< model.heddle
+  std::string file;      ///< model.heddle or model.hdb
   std::string function;  ///< empty: the first
   std::string target = "host";
   int threads = 0, jobs = 0;
@@ -27,12 +27,15 @@ struct RunCommand : Common {
   std::string carrier = "cpu";      ///< cpu or reference
   bool check_nan = false;
 };
+struct ConvertCommand : Common {
+  std::string output;  ///< .heddle: text; .hdb: binary
+};
 struct DumpCommand : Common {
   std::string stage = "input";
 };
 struct GradCommand : Common {
   std::vector<std::string> wrt;
-  std::string output;  ///< .heddle, or empty: printed
+  std::string output;  ///< .heddle or .hdb, or empty: printed
   bool value = false;
 };
 struct VerifyCommand : Common {
@@ -51,6 +54,7 @@ struct OpsCommand {
 
 int compile_command(const CompileCommand&);
 int run_command(const RunCommand&);
+int convert_command(const ConvertCommand&);
 int dump_command(const DumpCommand&);
 int grad_command(const GradCommand&);
 int verify_command(const VerifyCommand&);

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "heddle/graph/binary.h"
 #include "heddle/graph/error.h"
+#include "heddle/graph/text.h"
 
 namespace heddle::cli {
 
@@ -22,6 +24,12 @@ void write_text_file(const std::string& path, std::string_view text) {
   const std::string reason = std::strerror(errno);
   if (replace) std::remove(beside.c_str());
   throw RuntimeError({.message = "cannot write '" + path + "': " + reason});
+}
+
+void write_program(const std::string& path, const Program& program) {
+  if (!path.ends_with(".hdb")) return write_text_file(path, to_text(program));
+  const std::vector<std::byte> bytes = to_binary(program);
+  write_text_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace heddle::cli

@@ -5,11 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/graph/program.h"
+
 namespace heddle::cli {
 
 /// Writes beside `path` and renames; a link, a pipe or a device is written to, never replaced.
 /// RuntimeError names the path and the reason.
 void write_text_file(const std::string& path, std::string_view text);
+/// A name that ends with ".hdb" gets the binary form, any other the text.
+void write_program(const std::string& path, const Program& program);
 
 }  // namespace heddle::cli
 

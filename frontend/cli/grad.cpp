@@ -15,7 +15,7 @@ int grad_command(const GradCommand& options) {
   derived = dead_node_elimination(common_subexpression_elimination(canonicalize(derived)));
   const std::string text = to_text(derived);
   if (!options.output.empty()) {
-    write_text_file(options.output, text);
+    write_program(options.output, derived);
   } else if (!options.json) {
     std::printf("%s", text.c_str());
   }

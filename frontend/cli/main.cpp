@@ -15,7 +15,8 @@ namespace {
 enum ExitCode { kOk = 0, kMismatch = 1, kUsage = 2, kUnsupported = 3, kBadFile = 4 };
 
 void add_common(CLI::App* command, Common& options) {
-  command->add_option("model", options.file, "program text (.heddle)")->required();
+  command->add_option("model", options.file, "program text (.heddle) or its binary form (.hdb)")
+      ->required();
   command->add_option("--function", options.function, "its name; default: the first");
   command->add_option("--target", options.target, "host, or x86-64-linux-avx-avx2-f16c-fma-sse41");
   command->add_option("--threads", options.threads, "when running; 0: one per CPU")
@@ -40,6 +41,7 @@ CLI::App* add_command(CLI::App& app, Chosen& chosen, const char* name, const cha
 struct AllOptions {
   CompileCommand compile;
   RunCommand run;
+  ConvertCommand convert;
   DumpCommand dump;
   GradCommand grad;
   VerifyCommand verify;
@@ -68,6 +70,12 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c = add_command(app, chosen, "dump", "print a stage of the compiler", all.dump, dump_command);
   add_common(c, all.dump);
   c->add_option("--stage", all.dump.stage, absl::StrJoin(stage_names(), " ") + ", or all");
+
+  c = add_command(app, chosen, "convert", "program text to its binary form, and back", all.convert,
+                  convert_command);
+  add_common(c, all.convert);
+  c->add_option("-o,--output", all.convert.output, "model.hdb: binary; model.heddle: text")
+      ->required();
 
   c = add_command(app, chosen, "grad", "differentiate", all.grad, grad_command);
   add_common(c, all.grad);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "heddle/frontend/cli/print.h"
-#include "heddle/graph/text.h"
+#include "heddle/graph/binary.h"
 
 namespace heddle::cli {
 
 Program read_model(const Common& options) {
-  const Program program = parse_file(options.file);
+  const Program program = read_program(options.file);
   if (options.function.empty()) return program;
   const Function& chosen = program.at(options.function);
   // Callees stay before their callers only if the chosen one moves alone: it is copied to the front

@@ -2,6 +2,7 @@
 // text, and derivatives: tangents by finite differences on the f64 twin, cotangents by the dot
 // product, second order by finite differences of the gradient.
 #include "heddle/graph/ad/transforms.h"
+#include "heddle/graph/binary.h"
 #include "heddle/graph/text.h"
 #include "heddle/graph/verify.h"
 #include "ops/support.h"
@@ -43,6 +44,7 @@ class Row {
     }
     const std::string text = to_text(program_);
     EXPECT_EQ(to_text(parse(text, "row.heddle")), text);
+    EXPECT_EQ(to_text(from_binary(to_binary(program_), "row.hdb")), text);
   }
 
   void check_derivatives() {
