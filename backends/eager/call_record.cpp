@@ -1,7 +1,10 @@
 #include "heddle/backends/eager/call_record.h"
 
+#include "absl/strings/str_cat.h"
 #include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/builder.h"
+#include "heddle/graph/operation.h"
+#include "heddle/graph/ops/cotangent.h"
 #include "heddle/graph/passes/passes.h"
 
 namespace heddle {
@@ -45,10 +48,68 @@ Function without_unread_inputs(const Function& f, std::vector<std::size_t>& kept
   return b.finish();
 }
 
+// Results, whose cotangents come masked, as they look to their derivative: where the mask is false
+// they are constants.
+Function with_masks(const Function& f, const std::vector<std::size_t>& masks) {
+  if (masks.empty()) return f;
+  Builder b(f.name);
+  Values arguments, flows;
+  for (const Input& in : f.inputs) arguments.push_back(b.input(in.name, f.type(in.value)));
+  for (std::size_t r : masks) {
+    const Dims& dims = f.type(f.outputs[r].value).dims;
+    flows.push_back(b.input(absl::StrCat("m", r), {DType::boolean, dims}));
+  }
+  Values results = b.splice(f, arguments);
+  for (std::size_t k = 0; k < masks.size(); ++k) {
+    ValueId& y = results[masks[k]];
+    y = emit::select(b, flows[k], y, emit::zeros_like(b, y));
+  }
+  for (std::size_t r = 0; r < results.size(); ++r) b.output(f.outputs[r].name, results[r]);
+  return b.finish();
+}
+
+// Where a cotangent may be other than 0, when its outermost selects say so.
+MaybeValue flows_where(Builder& b, ValueId ct) {
+  std::optional<ops::Masked> m = ops::masked(b, ct);
+  if (!m) m = ops::masked_sum(b, ct);
+  if (!m) return std::nullopt;
+  const ValueId own = m->holds ? m->predicate : emit::logical_not(b, m->predicate);
+  const MaybeValue inner = m->inner == ct ? std::nullopt : flows_where(b, m->inner);
+  return inner ? emit::logical_and(b, own, *inner) : own;
+}
+
+// The function with one more output per output that is masked; `masked` gets their numbers.
+Function with_mask_outputs(const Function& f, std::vector<std::size_t>& masked) {
+  Builder b(f.name);
+  Values arguments;
+  for (const Input& in : f.inputs) arguments.push_back(b.input(in.name, f.type(in.value)));
+  const Values results = b.splice(f, arguments);
+  for (std::size_t r = 0; r < results.size(); ++r) b.output(absl::StrCat("y", r), results[r]);
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const MaybeValue flows = flows_where(b, results[r]);
+    if (!flows) continue;
+    b.output(absl::StrCat("m", r), *flows);
+    masked.push_back(r);
+  }
+  return b.finish();
+}
+
+// Products and reductions mix masked elements with others.
+bool is_by_element(const Function& body) {
+  const Function f = expand_composites(Program({body})).entry();
+  return std::all_of(f.nodes.begin(), f.nodes.end(), [](const Node& n) {
+    const Pattern p = n.op->strict.pattern;
+    return p == Pattern::elementwise || p == Pattern::broadcast || p == Pattern::movement;
+  });
+}
+
 }  // namespace
 
 CallRecord::CallRecord(const Invocation& invocation, const Carrier& carrier)
-    : invocation_(invocation.without_storage()), body_(plain(invocation.body)), carrier_(carrier) {}
+    : invocation_(invocation.without_storage()),
+      body_(plain(invocation.body)),
+      carries_masks_(is_by_element(body_)),
+      carrier_(carrier) {}
 
 const ChosenKernel& CallRecord::choose(Operands operands, Location where) {
   const std::lock_guard lock(choosing_);
@@ -57,50 +118,61 @@ const ChosenKernel& CallRecord::choose(Operands operands, Location where) {
   return *chosen_;
 }
 
-const Reverse& CallRecord::reverse(const std::vector<std::size_t>& wrt) {
+Reverse& CallRecord::reverse(const std::vector<std::size_t>& wrt,
+                             const std::vector<std::size_t>& masks) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Reverse>& entry = reverses_[wrt];
-  if (entry == nullptr) entry = make_reverse(wrt);
+  std::unique_ptr<Reverse>& entry = reverses_[{wrt, masks}];
+  if (entry == nullptr) entry = make_reverse(wrt, masks);
   return *entry;
 }
 
-std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>& wrt) const {
+std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>& wrt,
+                                                  const std::vector<std::size_t>& masks) const {
   std::vector<std::string> names;
   for (std::size_t i : wrt) names.push_back(body_.inputs[i].name);
-  // Inputs: operands, then a cotangent per floating output. Outputs: results, then one per name.
-  Function f = vjp(Program({body_}), names).entry();
+  // Inputs: operands, masks, then a cotangent per floating output. Outputs: results, then one per
+  // name.
+  Function f = vjp(Program({with_masks(body_, masks)}), names).entry();
   f.outputs.erase(f.outputs.begin(),
                   f.outputs.begin() + static_cast<std::ptrdiff_t>(body_.outputs.size()));
   f = dead_node_elimination(Program({expand_composites(Program({f})).entry()})).entry();
+  auto reverse = std::make_unique<Reverse>();
+  f = with_mask_outputs(f, reverse->masked);
   std::vector<std::size_t> kept;
-  f = plain(without_unread_inputs(f, kept));
+  reverse->function = plain(without_unread_inputs(f, kept));
   std::vector<std::size_t> floating;
   for (std::size_t o = 0; o < body_.outputs.size(); ++o) {
     if (is_floating(body_.type(body_.outputs[o].value).dtype)) floating.push_back(o);
   }
-  auto reverse = std::make_unique<Reverse>();
+  const std::size_t operands = body_.inputs.size(), given = operands + masks.size();
   for (std::size_t i : kept) {
-    const bool operand = i < body_.inputs.size();
-    (operand ? reverse->operands : reverse->cotangents)
-        .push_back(operand ? i : floating[i - body_.inputs.size()]);
+    if (i < operands) {
+      reverse->operands.push_back(i);
+    } else if (i < given) {
+      reverse->masks.push_back(masks[i - operands]);
+    } else {
+      reverse->cotangents.push_back(floating[i - given]);
+    }
   }
   reverse->wrt = wrt;
-  reverse->function = std::move(f);
   return reverse;
 }
 
-Runnable& CallRecord::runnable(const Reverse& reverse) {
+Runnable& CallRecord::runnable(Reverse& reverse) {
   const std::lock_guard lock(mutex_);
-  Reverse& own = *reverses_.at(reverse.wrt);
-  if (own.run == nullptr) own.run = make_runnable(own.function, carrier_);
-  return *own.run;
+  if (reverse.run == nullptr) reverse.run = make_runnable(reverse.function, carrier_);
+  return *reverse.run;
 }
 
-const ProgramFunction& CallRecord::program(const Reverse& reverse) {
+const ProgramFunction& CallRecord::program(Reverse& reverse) {
   const std::lock_guard lock(mutex_);
-  Reverse& own = *reverses_.at(reverse.wrt);
-  if (!own.program) own.program = program_of_calls(own.function, carrier_);
-  return own.program;
+  if (!reverse.program) {  // without masks
+    Function f = reverse.function;
+    f.outputs.resize(reverse.wrt.size());
+    f = dead_node_elimination(Program({std::move(f)})).entry();
+    reverse.program = program_of_calls(f, carrier_);
+  }
+  return reverse.program;
 }
 
 }  // namespace heddle

@@ -13,12 +13,16 @@
 
 namespace heddle {
 
-/// The vector-Jacobian product of one call for one choice of operands.
+/// The vector-Jacobian product of one call for one choice of operands. A cotangent that a select
+/// has masked stays masked from call to call as it does inside a program (graph/ops/cotangent.h):
+/// 0 times an infinite slope would be NaN where the derivative is 0.
 struct Reverse {
-  Function function;
-  std::vector<std::size_t> operands;    ///< tensor operands whose values are inputs, in order
-  std::vector<std::size_t> cotangents;  ///< results whose cotangents are the inputs after them
+  Function function;  ///< outputs: a cotangent per entry of `wrt`, then the masks there are
+  std::vector<std::size_t> operands;  ///< tensor operands whose values are inputs, in order
+  std::vector<std::size_t> masks;     ///< results whose cotangents' masks are the inputs after them
+  std::vector<std::size_t> cotangents;  ///< results whose cotangents are the inputs after those
   std::vector<std::size_t> wrt;         ///< tensor operands whose cotangents are the outputs
+  std::vector<std::size_t> masked;      ///< entries of `wrt` that the last outputs are masks of
   std::unique_ptr<Runnable> run;        ///< null until it first runs
   ProgramFunction program;              ///< in its place where elements are not in host memory
 };
@@ -36,26 +40,31 @@ class CallRecord {
     const ChosenKernel* chosen = ready_.load(std::memory_order_acquire);
     return chosen != nullptr ? *chosen : choose(operands, where);
   }
-  /// Emitted at first use. `wrt`: floating tensor operands. UnsupportedAdError names the operation
-  /// that has no rule.
-  const Reverse& reverse(const std::vector<std::size_t>& wrt);
+  /// Emitted at first use. `wrt`: floating tensor operands; `masks`: results whose cotangents come
+  /// with one. UnsupportedAdError names the operation that has no rule.
+  Reverse& reverse(const std::vector<std::size_t>& wrt, const std::vector<std::size_t>& masks = {});
+  /// Whether a mask of its results' cotangents says something about those of its operands.
+  bool carries_masks() const { return carries_masks_; }
   /// Compiled at first use.
-  Runnable& runnable(const Reverse& reverse);
+  Runnable& runnable(Reverse& reverse);
   /// Made ready at first use.
-  const ProgramFunction& program(const Reverse& reverse);
+  const ProgramFunction& program(Reverse& reverse);
 
  private:
   const ChosenKernel& choose(Operands operands, Location where);
-  std::unique_ptr<Reverse> make_reverse(const std::vector<std::size_t>& wrt) const;
+  std::unique_ptr<Reverse> make_reverse(const std::vector<std::size_t>& wrt,
+                                        const std::vector<std::size_t>& masks) const;
 
   const Invocation invocation_;
   Function body_;
+  bool carries_masks_;
   const Carrier& carrier_;
   std::mutex choosing_;
   std::optional<ChosenKernel> chosen_;
   std::atomic<const ChosenKernel*> ready_ = nullptr;
   std::mutex mutex_;
-  std::map<std::vector<std::size_t>, std::unique_ptr<Reverse>> reverses_;
+  using ReverseKey = std::pair<std::vector<std::size_t>, std::vector<std::size_t>>;  // wrt, masks
+  std::map<ReverseKey, std::unique_ptr<Reverse>> reverses_;
 };
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/backends/eager/gradient.h"
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +24,27 @@ Tensor sum(const Tensor& a, const Tensor& b, Location where) {
 
 void accumulate(MaybeTensor& total, const Tensor& addend, Location where) {
   total = total ? sum(*total, addend, where) : addend;
+}
+
+// What flows back into a value, and, when it is known, where that may be other than 0 (bool).
+struct Cotangent {
+  Tensor value;
+  MaybeTensor mask;
+};
+using MaybeCotangent = std::optional<Cotangent>;
+
+void accumulate(MaybeCotangent& total, const Cotangent& addend, Location where) {
+  if (!total) {
+    total = addend;
+    return;
+  }
+  total->value = sum(total->value, addend.value, where);
+  if (total->mask && addend.mask) {
+    const Operand operands[] = {*total->mask, *addend.mask};
+    total->mask = call(op_or_, operands, {}, where)[0];
+  } else {
+    total->mask.reset();
+  }
 }
 
 // Where the elements of a tensor, or its gradient, belong.
@@ -67,13 +89,13 @@ class Pass {
  public:
   Pass(bool retain, Location where) : retain_(retain), where_(where) {}
 
-  void add(const std::shared_ptr<GradientLink>& link, const Tensor& cotangent) {
+  void add(const std::shared_ptr<GradientLink>& link, const Cotangent& cotangent) {
     if (link->call == nullptr) {
-      accumulate(leaves_[link.get()], cotangent, where_);
+      accumulate(leaves_[link.get()], cotangent.value, where_);
       kept_[link.get()] = link;
       return;
     }
-    if (watched_.count(link.get()) != 0) accumulate(leaves_[link.get()], cotangent, where_);
+    if (watched_.count(link.get()) != 0) accumulate(leaves_[link.get()], cotangent.value, where_);
     Waiting& waiting = waiting_[link->call->number];
     waiting.call = link->call;
     waiting.cotangents.resize(link->call->results.size());
@@ -111,7 +133,7 @@ class Pass {
  private:
   struct Waiting {
     std::shared_ptr<RecordedCall> call;
-    std::vector<MaybeTensor> cotangents;
+    std::vector<MaybeCotangent> cotangents;
   };
 
   void check(const RecordedCall& call) const {
@@ -140,46 +162,59 @@ class Pass {
     }
   }
 
-  void visit(const std::shared_ptr<RecordedCall>& call, const std::vector<MaybeTensor>& given) {
+  void visit(const std::shared_ptr<RecordedCall>& call, const std::vector<MaybeCotangent>& given) {
     check(*call);
     const Carrier& carrier = call->record->carrier();
     if (has_callback(*call)) {
-      const MaybeTensors found = run_callback(*call, given);
+      MaybeTensors values;
+      for (const MaybeCotangent& c : given)
+        values.push_back(c ? MaybeTensor(c->value) : std::nullopt);
+      const MaybeTensors found = run_callback(*call, values);
       visited_.push_back(call);
       for (std::size_t i = 0; i < found.size(); ++i) {
-        if (found[i]) add(call->into[i], on_carrier(*found[i], carrier));
+        if (found[i]) add(call->into[i], {on_carrier(*found[i], carrier), std::nullopt});
       }
       return;
     }
     const bool by_calls = carrier.composite != nullptr || carrier.storage != nullptr;
-    const std::vector<Tensor> found =
+    const std::vector<Cotangent> found =
         by_calls ? run_composed(*call, given) : run_reverse(*call, given);
     visited_.push_back(call);
     for (std::size_t i = 0; i < found.size(); ++i) add(call->into[i], found[i]);
   }
 
-  // What the reverse of a call reads: saved operands, then cotangents.
+  // What the reverse of a call reads: saved operands, masks, then cotangents.
   static std::vector<Tensor> arguments(const RecordedCall& call, const Reverse& reverse,
-                                       const std::vector<MaybeTensor>& given) {
+                                       const std::vector<MaybeCotangent>& given) {
     const Carrier& carrier = call.record->carrier();
     std::vector<Tensor> all;
-    for (const SavedTensor& s : call.saved) all.push_back(s.tensor);
+    for (std::size_t i : reverse.operands) {
+      const auto saved = std::find_if(call.saved.begin(), call.saved.end(),
+                                      [&](const SavedTensor& s) { return s.operand == i; });
+      internal_check(saved != call.saved.end(), "a gradient reads an operand that was not saved");
+      all.push_back(saved->tensor);
+    }
+    for (std::size_t r : reverse.masks) all.push_back(*given[r]->mask);
     for (std::size_t r : reverse.cotangents) {
-      all.push_back(given[r] ? on_carrier(*given[r], carrier)
+      all.push_back(given[r] ? on_carrier(given[r]->value, carrier)
                              : filled(call.results[r], 0, carrier));
     }
     return all;
   }
 
-  std::vector<Tensor> run_composed(const RecordedCall& call,
-                                   const std::vector<MaybeTensor>& given) const {
-    const Reverse& reverse = call.record->reverse(call.wrt);
-    return call.record->program(reverse)(arguments(call, reverse, given), where_);
+  std::vector<Cotangent> run_composed(const RecordedCall& call,
+                                      const std::vector<MaybeCotangent>& given) const {
+    Reverse& reverse = call.record->reverse(call.wrt);
+    std::vector<Cotangent> found;
+    for (const Tensor& t : call.record->program(reverse)(arguments(call, reverse, given), where_)) {
+      found.push_back({t, std::nullopt});
+    }
+    return found;
   }
 
-  static std::vector<Tensor> run_reverse(const RecordedCall& call,
-                                         const std::vector<MaybeTensor>& given) {
-    const Reverse& reverse = call.record->reverse(call.wrt);
+  static std::vector<Cotangent> run_reverse(const RecordedCall& call,
+                                            const std::vector<MaybeCotangent>& given) {
+    Reverse& reverse = call.record->reverse(call.wrt, masks_of(call, given));
     const std::vector<Tensor> alive = arguments(call, reverse, given);
     std::vector<const std::byte*> inputs;
     for (const Tensor& t : alive) inputs.push_back(t.storage()->host());
@@ -190,7 +225,23 @@ class Pass {
       outputs.push_back(host_storage(results.back())->data());
     }
     call.record->runnable(reverse).run(inputs, outputs);
-    return results;
+    std::vector<Cotangent> found;
+    for (std::size_t i = 0; i < call.wrt.size(); ++i) found.push_back({results[i], std::nullopt});
+    for (std::size_t m = 0; m < reverse.masked.size(); ++m) {
+      found[reverse.masked[m]].mask = results[call.wrt.size() + m];
+    }
+    return found;
+  }
+
+  // The results whose cotangents come with a mask, where that matters.
+  static std::vector<std::size_t> masks_of(const RecordedCall& call,
+                                           const std::vector<MaybeCotangent>& given) {
+    std::vector<std::size_t> masks;
+    if (!call.record->carries_masks()) return masks;
+    for (std::size_t r = 0; r < given.size(); ++r) {
+      if (given[r] && given[r]->mask) masks.push_back(r);
+    }
+    return masks;
   }
 
   bool retain_;
@@ -250,7 +301,7 @@ void backward(const Tensor& tensor, const BackwardOptions& options, std::source_
   const GradientMode off(false);
   const Start start = start_of(tensor, options, where);
   Pass pass(options.retain_graph, where);
-  pass.add(start.link, detach(start.cotangent));
+  pass.add(start.link, {detach(start.cotangent), std::nullopt});
   pass.run();
   pass.leave_gradients();
 }
@@ -264,7 +315,7 @@ std::vector<std::optional<Tensor>> gradients(const Tensor& tensor, std::span<con
   for (const Tensor& in : inputs) {
     if (in.gradient_link() != nullptr) pass.watch(in.gradient_link().get());
   }
-  pass.add(start.link, detach(start.cotangent));
+  pass.add(start.link, {detach(start.cotangent), std::nullopt});
   pass.run();
   std::vector<std::optional<Tensor>> result;
   for (const Tensor& in : inputs) {
