@@ -4,6 +4,7 @@
 
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/backends/halide/scratch.h"
+#include "heddle/backends/halide/tail_masks.h"
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
@@ -107,6 +108,8 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   std::vector<Halide::Func> outputs;
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
+  TailMasks masks;
+  pipeline.add_custom_lowering_pass(&masks, [] {});
   ScratchCounter scratch;
   // What depends on symbols comes from the heap, uncounted.
   if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
