@@ -1,6 +1,7 @@
 #include "heddle/schedule/generic.h"
 
 #include <map>
+#include <utility>
 
 #include "heddle/graph/builder.h"
 #include "heddle/graph/op_attributes.h"
@@ -8,6 +9,7 @@
 #include "heddle/schedule/axis_classes.h"
 #include "heddle/schedule/canonical.h"
 #include "heddle/schedule/collapse.h"
+#include "heddle/schedule/copies.h"
 
 namespace heddle {
 namespace {
@@ -149,54 +151,106 @@ std::optional<GenericKernel> generalize(const Kernel& kernel) {
   return g;
 }
 
-Plan generalize(const Plan& plan) {
-  Plan result = plan;
-  result.kernels.clear();
-  std::vector<std::optional<GenericKernel>> generic;
-  std::map<std::string, std::uint32_t> known;
-  std::vector<std::uint32_t> number;
-  for (const Kernel& kernel : plan.kernels) {
-    generic.push_back(generalize(kernel));
-    const Kernel& used = generic.back() ? generic.back()->kernel : kernel;
-    const auto [place, fresh] =
-        known.emplace(to_text(used), static_cast<std::uint32_t>(result.kernels.size()));
-    if (fresh) result.kernels.push_back(used);
-    number.push_back(place->second);
+namespace {
+
+// The plan again, step by step.
+class Generalizer {
+ public:
+  explicit Generalizer(const Plan& plan) : plan_(plan), result_(plan) { result_.kernels.clear(); }
+
+  Plan run() {
+    for (FunctionPlan& f : result_.functions) {
+      f_ = &f;
+      const std::vector<Step> steps = std::exchange(f.steps, {});
+      for (const Step& step : steps) add(step);
+      for (std::size_t s = 0; s < f.steps.size(); ++s) {
+        f.steps[s].wave = static_cast<std::uint32_t>(s);
+      }
+    }
+    return std::move(result_);
   }
-  for (FunctionPlan& f : result.functions) {
-    auto add = [&](Buffer b) {
-      f.buffers.push_back(std::move(b));
-      return static_cast<std::uint32_t>(f.buffers.size() - 1);
-    };
-    for (Step& step : f.steps) {
-      auto* run = std::get_if<KernelStep>(&step.what);
-      if (run == nullptr) continue;
-      const std::optional<GenericKernel>& g = generic[run->kernel];
-      run->kernel = number[run->kernel];
-      if (!g) continue;
-      const Kernel& c = g->collapsed;
-      std::vector<std::uint32_t> buffers;
-      for (std::size_t i = 0; i < c.in.size(); ++i) {
-        const Type& type = c.body.type(c.body.inputs[i].value);
-        buffers.push_back(add(view(f.buffers[run->buffers[i]], type, c.in[i].strides)));
-      }
-      for (const Literal& l : g->constants) {
-        buffers.push_back(add({Space::constant, static_cast<std::uint32_t>(result.constants.size()),
-                               0, l.type, dense_strides(l.type.dims)}));
-        result.constants.push_back(l);
-      }
-      for (std::size_t i = 0; i < c.out.size(); ++i) {
-        const Type& type = c.body.type(c.body.outputs[i].value);
-        const std::uint32_t whole = run->buffers[c.in.size() + i];
-        buffers.push_back(add(view(f.buffers[whole], type, c.out[i].strides)));
-        if (step.fault == static_cast<std::int32_t>(whole)) {
-          step.fault = static_cast<std::int32_t>(buffers.back());
-        }
-      }
-      run->buffers = std::move(buffers);
+
+ private:
+  void add(const Step& step) {
+    const auto* run = std::get_if<KernelStep>(&step.what);
+    if (run == nullptr) {
+      f_->steps.push_back(step);
+    } else if (const auto copies = as_copies(plan_.kernels[run->kernel])) {
+      add_copies(step, *run, *copies);
+    } else {
+      add_kernel(step, plan_.kernels[run->kernel], run->buffers);
     }
   }
-  return result;
-}
+
+  void add_copies(const Step& step, const KernelStep& run, const std::vector<PortCopy>& copies) {
+    for (const PortCopy& c : copies) {
+      const std::uint32_t from = c.scalar ? constant(*c.scalar) : run.buffers[c.in];
+      Step copy = step;
+      copy.what = CopyStep{part(from, c.from, c.dims), part(run.buffers.back(), c.to, c.dims)};
+      f_->steps.push_back(std::move(copy));
+    }
+  }
+
+  std::uint32_t part(std::uint32_t whole, const PortPart& p, const Dims& dims) {
+    Buffer b = f_->buffers[whole];
+    b.offset = b.offset + p.offset * static_cast<std::int64_t>(size_of(b.type.dtype));
+    return buffer(view(b, {b.type.dtype, dims}, p.strides));
+  }
+
+  void add_kernel(const Step& step, const Kernel& kernel, std::vector<std::uint32_t> buffers) {
+    const std::optional<GenericKernel> g = generalize(kernel);
+    Step own = step;
+    if (g) buffers = views(*g, buffers, own.fault);
+    own.what = KernelStep{number_of(g ? g->kernel : kernel), std::move(buffers)};
+    f_->steps.push_back(std::move(own));
+  }
+
+  // The ports' buffers as the collapsed kernel has them, and one per constant.
+  std::vector<std::uint32_t> views(const GenericKernel& g, const std::vector<std::uint32_t>& wholes,
+                                   std::int32_t& fault) {
+    const Kernel& c = g.collapsed;
+    std::vector<std::uint32_t> buffers;
+    for (std::size_t i = 0; i < c.in.size(); ++i) {
+      const Type& type = c.body.type(c.body.inputs[i].value);
+      buffers.push_back(buffer(view(f_->buffers[wholes[i]], type, c.in[i].strides)));
+    }
+    for (const Literal& l : g.constants) buffers.push_back(constant(l));
+    for (std::size_t i = 0; i < c.out.size(); ++i) {
+      const Type& type = c.body.type(c.body.outputs[i].value);
+      const std::uint32_t whole = wholes[c.in.size() + i];
+      buffers.push_back(buffer(view(f_->buffers[whole], type, c.out[i].strides)));
+      if (fault == static_cast<std::int32_t>(whole)) {
+        fault = static_cast<std::int32_t>(buffers.back());
+      }
+    }
+    return buffers;
+  }
+
+  std::uint32_t constant(const Literal& l) {
+    const auto index = static_cast<std::uint32_t>(result_.constants.size());
+    result_.constants.push_back(l);
+    return buffer({Space::constant, index, 0, l.type, dense_strides(l.type.dims)});
+  }
+  std::uint32_t buffer(Buffer b) {
+    f_->buffers.push_back(std::move(b));
+    return static_cast<std::uint32_t>(f_->buffers.size() - 1);
+  }
+
+  std::uint32_t number_of(const Kernel& kernel) {
+    const auto [place, fresh] =
+        known_.emplace(to_text(kernel), static_cast<std::uint32_t>(result_.kernels.size()));
+    if (fresh) result_.kernels.push_back(kernel);
+    return place->second;
+  }
+
+  const Plan& plan_;
+  Plan result_;
+  FunctionPlan* f_ = nullptr;
+  std::map<std::string, std::uint32_t> known_;
+};
+
+}  // namespace
+
+Plan generalize(const Plan& plan) { return Generalizer(plan).run(); }
 
 }  // namespace heddle

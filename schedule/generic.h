@@ -18,11 +18,12 @@ struct GenericKernel {
 
 /// The kernel with each iteration dimension a symbol (s0, s1 ...), each constant an input, and each
 /// stride a symbol (t0, t1 ...) unless it is 0 or the innermost 1. Nothing when an operation of
-/// the body has numbers that follow from extents (slice, pad ...).
+/// the body has numbers that follow from extents (a slice, a window ...).
 std::optional<GenericKernel> generalize(const Kernel& kernel);
 
 /// The plan with every kernel that can be in its generic form. Its steps have buffers of their own:
-/// views of the plan's, with the collapsed extents.
+/// views of the plan's, with the collapsed extents. A slice, pad or concatenate that is alone
+/// becomes copies.
 Plan generalize(const Plan& plan);
 
 }  // namespace heddle

@@ -42,6 +42,14 @@ void copy_axes(const HalideBuffer& from, const HalideBuffer& to, int axis, const
     memcpy(out, in, size * static_cast<size_t>(a.extent));
     return;
   }
+  if (axis == 0 && a.stride == 0 && b.stride == 1 && a.extent > 0) {  // one element repeated
+    const size_t all = size * static_cast<size_t>(a.extent);
+    memcpy(out, in, size);
+    for (size_t done = size; done < all; done *= 2) {
+      memcpy(out + done, out, done < all - done ? done : all - done);
+    }
+    return;
+  }
   for (int64_t i = 0; i < a.extent; ++i) {
     copy_axes(from, to, axis - 1, in + i * a.stride * static_cast<int64_t>(size),
               out + i * b.stride * static_cast<int64_t>(size), size);

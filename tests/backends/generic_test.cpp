@@ -9,6 +9,7 @@
 #include "heddle/backends/compile.h"
 #include "heddle/graph/emit.h"
 #include "heddle/graph/op_attributes.h"
+#include "heddle/graph/text.h"
 #include "ops/support.h"
 
 namespace heddle::testing {
@@ -169,6 +170,45 @@ TEST(Generic, WhatFollowsFromNumbersStaysConcrete) {
   const std::unique_ptr<Executable> e = compile(Program({b.finish()}), {.generic = true});
   const std::vector<Literal> ones{splat(f32({10}), 0)};
   for (double v : to_doubles(e->run("f", ones)[0])) EXPECT_EQ(v, 1);
+}
+
+// Slices, paddings and concatenations by themselves are copies.
+TEST(Generic, MovementAloneIsCopied) {
+  std::mt19937_64 random(20240915);
+  const auto check = [&](const Function& f) {
+    std::vector<Literal> in;
+    for (const Input& i : f.inputs) {
+      in.push_back(ops_test::random_literal(f.type(i.value), -9, 9, random));
+    }
+    const Program p({f});
+    const std::unique_ptr<Executable> e = compile(p, {.generic = true});
+    EXPECT_TRUE(e->plan().kernels.empty()) << to_text(f);
+    EXPECT_EQ(e->run(f.name, in)[0], interpret(p, f.name, in)[0]) << to_text(f);
+  };
+  for (DType t : {DType::f32, DType::i8, DType::f64, DType::boolean}) {
+    Builder b("slice");
+    const ValueId x = b.input("x", {t, {7, 9, 2}});
+    b.output("y", emit::slice(b, x, {1, 0, 1}, {6, 9, 2}, {2, 3, 1}));
+    check(b.finish());
+    Builder c("concatenate");
+    const ValueId u = c.input("u", {t, {3, 2, 4}}), v = c.input("v", {t, {3, 5, 4}});
+    c.output("y", c.emit(op_concatenate, {u, v, u}, Attributes::of(AxisAttributes{1})));
+    check(c.finish());
+  }
+  const std::vector<std::int64_t> pads[][3] = {{{1, 0}, {2, 3}, {0, 0}},
+                                               {{-1, -2}, {0, 1}, {0, 2}},
+                                               {{2, -1}, {-3, -1}, {1, 0}},
+                                               {{-4, 0}, {-3, 0}, {0, 0}},
+                                               {{-9, 12}, {12, 0}, {0, 0}}};
+  for (const auto& [low, high, interior] : pads) {
+    for (bool constant : {false, true}) {
+      Builder b("pad");
+      const ValueId x = b.input("x", f32({7, 5}));
+      const ValueId value = constant ? emit::scalar(b, DType::f32, 0.5) : b.input("v", f32({}));
+      b.output("y", emit::pad(b, x, value, low, high, interior));
+      check(b.finish());
+    }
+  }
 }
 
 }  // namespace
