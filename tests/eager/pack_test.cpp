@@ -39,17 +39,26 @@ TEST(Pack, PatternsAreChecked) {  // 2A.5
   auto make = [&](std::vector<DtypePlan> plans, const std::string& id, PrepareFunction prepare) {
     KernelPattern(d.operation(), std::move(plans), id, std::move(prepare));
   };
-  expect_error<ValueError>([&] { make({}, "k", doubling()); });
-  expect_error<ValueError>([&] { make({good, good}, "k", doubling()); });
-  expect_error<ValueError>([&] { make({other}, "k", doubling()); });
-  expect_error<ValueError>([&] { make({good}, "", doubling()); });
-  expect_error<TypeError>([&] { make({good}, "k", nullptr); });
-  expect_error<ValueError>([&] {
-    KernelProvider(host_interface(), {pattern(d, "k", doubling()), pattern(d, "k", doubling())});
-  });
-  expect_error<ValueError>([] { Unsupported(""); });
-  expect_error<ValueError>([] { ProviderResult({}); });
-  expect_error<TypeError>([] { ProviderResult({Tensor()}); });
+  expect_error<ValueError>([&] { make({}, "k", doubling()); }, "kernel 'k': it has no plan");
+  expect_error<ValueError>(
+      [&] {
+        make({good, good}, "k", doubling());
+      },
+      "kernel 'k': a plan stands twice");
+  expect_error<ValueError>(
+      [&] { make({other}, "k", doubling()); },
+      "a plan of another operation: found 'acme.another', needed 'acme.pattern'");
+  expect_error<ValueError>([&] { make({good}, "", doubling()); }, "a kernel has an id");
+  expect_error<TypeError>([&] { make({good}, "k", nullptr); }, "kernel 'k': it cannot be prepared");
+  expect_error<ValueError>(
+      [&] {
+        KernelProvider(host_interface(),
+                       {pattern(d, "k", doubling()), pattern(d, "k", doubling())});
+      },
+      "two kernels of one id: found k");
+  expect_error<ValueError>([] { Unsupported(""); }, "without a reason");
+  expect_error<ValueError>([] { ProviderResult({}); }, "has no tensor");
+  expect_error<TypeError>([] { ProviderResult({Tensor()}); }, "an empty tensor");
 }
 
 TEST(Pack, ARejectedPackContributesNothing) {  // 2A.5, A8.1
@@ -60,29 +69,39 @@ TEST(Pack, ARejectedPackContributesNothing) {  // 2A.5, A8.1
     return KernelPack{.name = name, .version = 1, .carrier = carrier, .patterns = patterns};
   };
   register_kernel_pack(pack("first", {pattern(d, "a", refusing("a says no"))}));
-  expect_error<ValueError>([&] { register_kernel_pack(pack("", {pattern(d, "b", doubling())})); });
-  expect_error<ValueError>([&] { register_kernel_pack(pack("empty", {})); });
+  expect_error<ValueError>([&] { register_kernel_pack(pack("", {pattern(d, "b", doubling())})); },
+                           "kernel pack '' 1: a pack has a name");
+  expect_error<ValueError>([&] { register_kernel_pack(pack("empty", {})); },
+                           "kernel pack 'empty' 1: a pack has kernels");
   expect_error<ValueError>(
-      [&] { register_kernel_pack(pack("first", {pattern(d, "b", doubling())})); });
-  expect_error<ValueError>([&] {
-    register_kernel_pack(
-        pack("second", {pattern(d, "b", doubling()), pattern(d, "a", doubling())}));
-  });
-  expect_error<ValueError>([&] {
-    register_kernel_pack(
-        pack("second", {pattern(d, "b", doubling()), pattern(d, "b", doubling())}));
-  });
+      [&] { register_kernel_pack(pack("first", {pattern(d, "b", doubling())})); },
+      "kernel pack 'first' 1: it is registered already");
   expect_error<ValueError>(
-      [&] { register_kernel_pack(pack("second", {pattern(d, "own", doubling())})); });
+      [&] {
+        register_kernel_pack(
+            pack("second", {pattern(d, "b", doubling()), pattern(d, "a", doubling())}));
+      },
+      "the carrier has a kernel of this id: found 'a'");
+  expect_error<ValueError>(
+      [&] {
+        register_kernel_pack(
+            pack("second", {pattern(d, "b", doubling()), pattern(d, "b", doubling())}));
+      },
+      "the carrier has a kernel of this id: found 'b'");
+  expect_error<ValueError>(
+      [&] { register_kernel_pack(pack("second", {pattern(d, "own", doubling())})); },
+      "the carrier has a kernel of this id: found 'own'");
   KernelPack foreign = pack("second", {pattern(d, "b", doubling())});
   foreign.interface = {"acme.device", 1};
-  expect_error<TypeError>([&] { register_kernel_pack(foreign); });
+  expect_error<TypeError>([&] { register_kernel_pack(foreign); },
+                          "another interface: found acme.device 1");
   foreign.interface = {host_interface().type, 2};
-  expect_error<TypeError>([&] { register_kernel_pack(foreign); });
+  expect_error<TypeError>([&] { register_kernel_pack(foreign); }, "another interface: found ");
 
   const Tensor x = tensor_on(carrier, {1, 2});
   expect_error<TypeError>(
-      [&] { register_kernel_pack(pack("late", {pattern(d, "b", doubling())})); });
+      [&] { register_kernel_pack(pack("late", {pattern(d, "b", doubling())})); },
+      "kernel pack 'late' 1: it comes too late: the carrier is in use");
   const std::string text = expect_error<UnsupportedOperationPlan>([&] { d({x}); });
   EXPECT_NE(text.find("own: never; a: a says no"), std::string::npos) << text;
   EXPECT_EQ(text.find("b:"), std::string::npos) << text;
@@ -145,7 +164,7 @@ TEST(Pack, AStaticMismatchPreparesNothing) {  // A8.2 A5.12
     EXPECT_EQ(e.detail().step, 21);
   }
   EXPECT_EQ(asked, 0);
-  expect_error<UnsupportedOperationPlan>([&] { d({tensor_on(carrier, {1})}); });
+  expect_error<UnsupportedOperationPlan>([&] { d({tensor_on(carrier, {1})}); }, "k: no", 23);
   EXPECT_EQ(asked, 1);
 }
 
@@ -205,9 +224,11 @@ TEST(Pack, AStorageOnlyCarrierRunsNothing) {  // A5.12
   const Carrier& carrier = define_carrier("shelf", BuiltInKernels::none);
   const Tensor x = tensor_on(carrier, {1, 2});
   EXPECT_EQ(elements(x), (Elements{1, 2}));
-  expect_error<UnsupportedOperationPlan>([&] { x + x; });
-  expect_error<ValueError>([] { define_carrier("shelf", BuiltInKernels::none); });
-  expect_error<ValueError>([] { define_carrier("cpu", BuiltInKernels::none); });
+  expect_error<UnsupportedOperationPlan>([&] { x + x; }, "[add] ", 21);
+  expect_error<ValueError>([] { define_carrier("shelf", BuiltInKernels::none); },
+                           "there is such a carrier: found 'shelf'");
+  expect_error<ValueError>([] { define_carrier("cpu", BuiltInKernels::none); },
+                           "there is such a carrier: found 'cpu'");
 }
 
 // Faults ----------------------------------------------------------------------------------------
@@ -449,7 +470,8 @@ TEST(Completion, AnswersOnceAndAsOftenAsAsked) {  // A11.5
   EXPECT_TRUE(completion.done());
   EXPECT_EQ(completion.wait().outputs[0].storage(), t.storage());
   EXPECT_EQ(completion.wait().outputs.size(), 1u);
-  expect_error<ProviderContractError>([&] { completion.fulfil(ProviderResult({t})); });
+  expect_error<ProviderContractError>([&] { completion.fulfil(ProviderResult({t})); },
+                                      "answered twice; completion", 28);
 }
 
 TEST(Completion, LateFailuresAndSecondAnswersUndo) {  // A11.4 A11.5
@@ -499,11 +521,17 @@ TEST(Effects, AChangedOperandsVersionGrowsByOne) {  // A11.6
   EXPECT_EQ(y.storage(), x.storage()) << "the very operand";
   EXPECT_EQ(elements(x), (Elements{1.5, 2.5}));
   EXPECT_EQ(x.storage()->version(), 1u);
-  expect_error<ValueError>([&] { d({make_tensor(splat(kPair, 1)), 0.5}); });
+  expect_error<ValueError>(
+      [&] {
+        d({make_tensor(splat(kPair, 1)), 0.5});
+      },
+      "a constant cannot be changed; operands[0]", 18);
   // A program has no storage to change.
-  expect_error<NotImplementedError>([&] {
-    trace([&](Tensor t) -> Tensor { return d({t, 0.5}); }, {f32({2})});
-  });
+  expect_error<NotImplementedError>(
+      [&] {
+        trace([&](Tensor t) -> Tensor { return d({t, 0.5}); }, {f32({2})});
+      },
+      "cannot be part of a program; operands[0]", 18);
 }
 
 TEST(Effects, AnAliasThatIsAnotherTensor) {  // A7.6 A9.8 A6.4

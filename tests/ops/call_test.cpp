@@ -35,6 +35,19 @@ DtypePlan plan_of(const Operation& op, const std::vector<Operand>& operands,
 }
 Type t(DType dtype, Dims dims = {}) { return {dtype, std::move(dims)}; }
 
+// Fails unless `f` throws an E at that step of a call made here, with those words.
+template <class E>
+void expect_error(const std::function<void()>& f, int step, const std::string& words) {
+  try {
+    f();
+    ADD_FAILURE() << "no error; expected: " << words;
+  } catch (const E& e) {
+    EXPECT_EQ(e.detail().step, step) << e.what();
+    EXPECT_EQ(e.detail().where, kHere) << e.what();
+    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+  }
+}
+
 // Promotion -------------------------------------------------------------------------------------
 
 TEST(promotion, follows_its_rules) {
@@ -105,20 +118,27 @@ TEST(promotion, per_operation) {  // 2A.3
   EXPECT_EQ(plan_of(op_relu, {i}).output, DType::i32);
   EXPECT_EQ(plan_of(op_exp, {i}).output, DType::f32);
   EXPECT_EQ(plan_of(op_silu, {i}).output, DType::f32);
-  EXPECT_THROW(plan_of(op_sqrt, {i}), TypeError);
-  EXPECT_THROW(plan_of(op_floor, {i}), TypeError);
-  EXPECT_THROW(plan_of(op_add, {b, b}), TypeError);
-  EXPECT_THROW(plan_of(op_neg, {b}), TypeError);
+  expect_error<TypeError>(
+      [&] { plan_of(op_sqrt, {i}); }, 14,
+      "[sqrt] model.cpp:41: unsupported dtype; operands[0].dtype: found i32, needed a floating");
+  expect_error<TypeError>([&] { plan_of(op_floor, {i}); }, 14,
+                          "[floor] model.cpp:41: unsupported dtype; operands[0].dtype: found i32");
+  expect_error<TypeError>([&] { plan_of(op_add, {b, b}); }, 14, "operands[0].dtype: found bool");
+  expect_error<TypeError>([&] { plan_of(op_neg, {b}); }, 14, "operands[0].dtype: found bool");
   EXPECT_EQ(plan_of(op_mul, {b, x}).output, DType::f32);
   EXPECT_EQ(plan_of(op_reduce_sum, {b}).output, DType::i32);
   EXPECT_EQ(plan_of(op_reduce_sum, {i}).accumulation, Accumulation::exact_integer);
   EXPECT_EQ(plan_of(op_reduce_sum, {x}).accumulation, Accumulation::floating);
   EXPECT_EQ(plan_of(op_mean, {i}).output, DType::f32);
   EXPECT_EQ(plan_of(op_and_, {b, true}).output, DType::boolean);
-  EXPECT_THROW(plan_of(op_and_, {b, x}), TypeError);
+  expect_error<TypeError>([&] { plan_of(op_and_, {b, x}); }, 14, "operands[1].dtype: found f32");
   EXPECT_EQ(plan_of(op_select, {b, i, 0.5}).output, DType::f32);
   EXPECT_EQ(plan_of(op_select, {b, std::int64_t{1}, std::int64_t{0}}).output, DType::i32);
-  EXPECT_THROW(plan_of(op_select, {x, x, x}), TypeError);
+  expect_error<TypeError>(
+      [&] {
+        plan_of(op_select, {x, x, x});
+      },
+      14, "operands[0].dtype: found f32, needed bool");
   const Attributes lt({{"direction", std::string("lt")}});
   EXPECT_EQ(plan_of(op_compare, {i, 0.5}, lt).output, DType::boolean);
   EXPECT_EQ(plan_of(op_compare, {i, 0.5}, lt).compute, DType::f32);
@@ -127,8 +147,16 @@ TEST(promotion, per_operation) {  // 2A.3
 TEST(promotion, a_weak_integer_must_fit) {
   Traced trace;
   const Tensor u = trace.input("u", t(DType::u8, {2})), x = trace.input("x", t(DType::f32, {2}));
-  EXPECT_THROW(plan_of(op_add, {u, std::int64_t{256}}), OverflowError);
-  EXPECT_THROW(plan_of(op_add, {u, std::int64_t{-1}}), OverflowError);
+  expect_error<OverflowError>(
+      [&] {
+        plan_of(op_add, {u, std::int64_t{256}});
+      },
+      14, "operands[1]: found 256, needed a number of u8");
+  expect_error<OverflowError>(
+      [&] {
+        plan_of(op_add, {u, std::int64_t{-1}});
+      },
+      14, "operands[1]: found -1, needed a number of u8");
   EXPECT_EQ(plan_of(op_add, {u, std::int64_t{255}}).output, DType::u8);
   EXPECT_EQ(plan_of(op_add, {x, std::int64_t{1} << 40}).output, DType::f32);
 }
@@ -205,9 +233,21 @@ TEST(surface, shapes) {
   EXPECT_EQ(run_call(op_concatenate, {ints({1}), floats({2}), ints({3})}, {},
                      Attributes({{"axis", std::int64_t{-1}}})),
             Numbers({1, 2, 3}));
-  EXPECT_THROW(run_call(op_reshape, {m}, {}, Attributes({{"dims", Dims{4, -1}}})), ValueError);
-  EXPECT_THROW(run_call(op_reshape, {m}, {}, Attributes({{"dims", Dims{-1, -1}}})), ValueError);
-  EXPECT_THROW(run_call(op_reduce_sum, {m}, {}, Attributes({{"axes", Axes{1, -1}}})), ValueError);
+  expect_error<ValueError>(
+      [&] {
+        run_call(op_reshape, {m}, {}, Attributes({{"dims", Dims{4, -1}}}));
+      },
+      15, "no extent fits for -1; options.dims");
+  expect_error<ValueError>(
+      [&] {
+        run_call(op_reshape, {m}, {}, Attributes({{"dims", Dims{-1, -1}}}));
+      },
+      15, "only one extent may be -1; options.dims");
+  expect_error<ValueError>(
+      [&] {
+        run_call(op_reduce_sum, {m}, {}, Attributes({{"axes", Axes{1, -1}}}));
+      },
+      15, "an axis is named twice; options.axes: found [1, -1]");
 }
 
 TEST(surface, matmul_broadcasts_leading_axes) {
@@ -263,18 +303,6 @@ TEST(surface, nodes_carry_the_line_of_the_call) {
 }
 
 // Errors ----------------------------------------------------------------------------------------
-
-template <class E>
-void expect_error(const std::function<void()>& f, int step, const std::string& words) {
-  try {
-    f();
-    ADD_FAILURE() << "no error; expected: " << words;
-  } catch (const E& e) {
-    EXPECT_EQ(e.detail().step, step) << e.what();
-    EXPECT_EQ(e.detail().where, kHere) << e.what();
-    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
-  }
-}
 
 TEST(call_errors, matmul_says_where_each_extent_comes_from) {
   Traced trace;

@@ -55,7 +55,7 @@ TEST(define_operation, refuses_names) {  // A5.2, ruling 3
   for (const char* bad : {"", "square", "acme.", ".square", "acme..square", "acme.2d", "acme.a b",
                           "heddle.square", "add.custom", "graph_input.x", "acme.graph_output"}) {
     SCOPED_TRACE(bad);
-    expect_error<ValueError>([&] { define(bad); });
+    expect_error<ValueError>([&] { define(bad); }, "; name: found '" + std::string(bad) + "'");
     EXPECT_EQ(find_operation(bad), nullptr);
   }
 }
@@ -70,11 +70,18 @@ TEST(define_operation, built_in_names_pass_the_same_checker) {  // req C9
 }
 
 TEST(define_operation, wants_a_resolver_and_a_derivative) {  // A5.3 A5.4
-  expect_error<TypeError>([] { define("tests.no_resolve", {}, nullptr); });
-  expect_error<ValueError>([] { define_operation("tests.no_vjp", one_tensor(), same_type, {}); });
-  expect_error<TypeError>([] { define("tests.empty_vjp", {.vjp = VjpFunction()}); });
-  expect_error<TypeError>([] { define("tests.empty_rules", {.vjp = DerivativeRules{}}); });
-  expect_error<ValueError>([] { define("tests.no_body", {.vjp = kByDecomposition}); });
+  expect_error<TypeError>(
+      [] { define("tests.no_resolve", {}, nullptr); },
+      "[tests.no_resolve] a definition resolves its calls; resolve: found nothing");
+  expect_error<ValueError>(
+      [] { define_operation("tests.no_vjp", one_tensor(), same_type, {}); },
+      "the derivative must be said; vjp: found nothing, needed a callback, rules");
+  expect_error<TypeError>([] { define("tests.empty_vjp", {.vjp = VjpFunction()}); },
+                          "no function; vjp: found an empty function");
+  expect_error<TypeError>([] { define("tests.empty_rules", {.vjp = DerivativeRules{}}); },
+                          "no function; vjp: found an empty function");
+  expect_error<ValueError>([] { define("tests.no_body", {.vjp = kByDecomposition}); },
+                           "by decomposition needs one; decompose: found nothing");
   for (const char* name : {"tests.no_resolve", "tests.no_vjp", "tests.empty_vjp",
                            "tests.empty_rules", "tests.no_body"}) {
     EXPECT_EQ(find_operation(name), nullptr) << name;
@@ -88,10 +95,11 @@ TEST(define_operation, reports_the_first_fault) {  // A5.6
   };
   // name, resolve, omitted derivative, kind of derivative, duplicate.
   EXPECT_NE(expect_error<ValueError>(all("bad", nullptr, {})).find("name"), std::string::npos);
-  expect_error<TypeError>(all("tests.taken", nullptr, {}));
+  expect_error<TypeError>(all("tests.taken", nullptr, {}), "resolve: found nothing");
   EXPECT_NE(expect_error<ValueError>(all("tests.taken", same_type, {})).find("derivative"),
             std::string::npos);
-  expect_error<TypeError>(all("tests.taken", same_type, {.vjp = VjpFunction()}));
+  expect_error<TypeError>(all("tests.taken", same_type, {.vjp = VjpFunction()}),
+                          "vjp: found an empty function");
   EXPECT_NE(expect_error<ValueError>(all("tests.taken", same_type, {.vjp = kNonDifferentiable}))
                 .find("'tests.taken'"),
             std::string::npos);
@@ -99,7 +107,8 @@ TEST(define_operation, reports_the_first_fault) {  // A5.6
 
 TEST(define_operation, keeps_the_first_of_a_name) {  // A5.5
   const OperationDefinition& first = define("tests.twice");
-  expect_error<ValueError>([] { define("tests.twice"); });
+  expect_error<ValueError>([] { define("tests.twice"); },
+                           "there is an operation of this name; name: found 'tests.twice'");
   EXPECT_EQ(find_operation("tests.twice"), &first.operation());
 }
 
@@ -460,7 +469,8 @@ TEST(extension_program, a_reference_is_held_to_the_invocation) {  // A7.5 A7.6
       "results[0].dims");
   EXPECT_EQ(field([&] { run("tests.ref_alias", [&](auto& inv) { return inv.call.tensor(0); }); }),
             "results[0].alias_of");
-  expect_error<TypeError>([&] { run("tests.ref_empty", [](auto&) { return Tensor(); }); });
+  expect_error<TypeError>([&] { run("tests.ref_empty", [](auto&) { return Tensor(); }); },
+                          "[tests.ref_empty]", 28);
 }
 
 std::vector<double> run_one(const Program& p, const std::vector<Literal>& in) {
@@ -539,7 +549,8 @@ TEST(extension_program, an_operation_with_effects_stays_out) {  // ruling 12
   });
   Traced trace;
   const Tensor x = trace.input("x", kF32x3);
-  expect_error<NotImplementedError>([&] { d({x}); });
+  expect_error<NotImplementedError>(
+      [&] { d({x}); }, "changes an operand cannot be part of a program; operands[0]", 18);
 }
 
 TEST(extension_values, a_gradient_context_is_complete) {  // A9.2
@@ -553,8 +564,10 @@ TEST(extension_values, a_gradient_context_is_complete) {  // A9.2
   const Tensor t = make_tensor(kPoint);
   const VjpContext good(inv, {t}, {t});
   EXPECT_EQ(good.saved_operands.size(), 1u);
-  expect_error<ValueError>([&] { VjpContext(inv, {}, {t}); });
-  expect_error<ValueError>([&] { VjpContext(inv, {t}, {}); });
+  expect_error<ValueError>([&] { VjpContext(inv, {}, {t}); },
+                           "one output per result; outputs: found 0, needed 1");
+  expect_error<ValueError>([&] { VjpContext(inv, {t}, {}); },
+                           "one tensor per saved operand; saved_operands: found 0, needed 1");
 }
 
 TEST(extension_values, one_result_is_a_tensor) {  // A5.11
@@ -563,7 +576,8 @@ TEST(extension_values, one_result_is_a_tensor) {  // A5.11
   EXPECT_EQ(to_text(one.type()), "f32[3]");
   const CallResults two{{t, t}};
   EXPECT_EQ(two.size(), 2u);
-  expect_error<ValueError>([&] { static_cast<void>(static_cast<Tensor>(two)); });
+  expect_error<ValueError>([&] { static_cast<void>(static_cast<Tensor>(two)); },
+                           "this one has several");
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ TEST(extension_values, types_forbid_the_rest) {
 TEST(extension_values, names_are_identifiers) {  // A2.3 A2.7
   for (const char* bad : {"", "1x", "a b", "a.b", "é"}) {
     SCOPED_TRACE(bad);
-    expect_error<ValueError>([&] { OperandSpec(bad, kTensor); });
-    expect_error<ValueError>([&] { OptionSpec(bad, OptionKind::flag); });
-    expect_error<ValueError>([&] { OptionSpec(bad, 1.0); });
+    const std::string found = "; name: found '" + std::string(bad) + "'";
+    expect_error<ValueError>([&] { OperandSpec(bad, kTensor); }, found);
+    expect_error<ValueError>([&] { OptionSpec(bad, OptionKind::flag); }, found);
+    expect_error<ValueError>([&] { OptionSpec(bad, 1.0); }, found);
   }
   std::string name = "alpha";
   const OperandSpec spec(name, kTensor, true);
@@ -75,8 +76,10 @@ TEST(extension_values, names_are_identifiers) {  // A2.3 A2.7
 }
 
 TEST(extension_values, only_tensors_are_differentiable) {  // A2.6
-  expect_error<ValueError>([] { OperandSpec("x", kWeak, true); });
-  expect_error<ValueError>([] { OperandSpec("x", kStructural, true); });
+  expect_error<ValueError>([] { OperandSpec("x", kWeak, true); },
+                           "only a tensor operand is differentiable; schema: found 'x'");
+  expect_error<ValueError>([] { OperandSpec("x", kStructural, true); },
+                           "only a tensor operand is differentiable; schema: found 'x'");
 }
 
 TEST(extension_values, options_with_and_without_default) {  // A2.7 A2.8
@@ -113,11 +116,18 @@ TEST(extension_values, schemas_read_a_range_once_and_keep_it) {  // A2.9
 }
 
 TEST(extension_values, schemas_refuse_nothing_and_twice) {  // A2.11 A2.12
-  expect_error<ValueError>([] { OperationSchema{.operands = std::vector<OperandSpec>{}}; });
-  expect_error<ValueError>([] { OperationSchema{.operands = {{"x"}, {"x"}}}; });
-  expect_error<ValueError>([] {
-    OperationSchema{.operands = {{"x"}}, .options = {{"a", 1.0}, {"a", 2.0}}};
-  });
+  expect_error<ValueError>([] { OperationSchema{.operands = std::vector<OperandSpec>{}}; },
+                           "at least one operand; schema");
+  expect_error<ValueError>(
+      [] {
+        OperationSchema{.operands = {{"x"}, {"x"}}};
+      },
+      "stands twice in a schema; schema: found 'x'");
+  expect_error<ValueError>(
+      [] {
+        OperationSchema{.operands = {{"x"}}, .options = {{"a", 1.0}, {"a", 2.0}}};
+      },
+      "stands twice in a schema; schema: found 'a'");
   const std::string both = expect_error<ValueError>([] {
     OperationSchema{.operands = {{"x"}}, .options = {{"x", 1.0}}};
   });
@@ -133,10 +143,14 @@ TEST(extension_values, result_specs) {  // A6.3
   EXPECT_EQ(ResultSpec(x).alias_of, std::nullopt);
   EXPECT_EQ(ResultSpec(x, 1).alias_of, 1);
   EXPECT_EQ(ResultSpec(x, std::nullopt, {.atol = 1e-3}).atol, 1e-3);
-  expect_error<ValueError>([&] { ResultSpec(x, -1); });
-  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.atol = -1}); });
-  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.rtol = std::nan("")}); });
-  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.rtol = INFINITY}); });
+  expect_error<ValueError>([&] { ResultSpec(x, -1); },
+                           "alias_of: found -1, needed the number of an operand");
+  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.atol = -1}); },
+                           "tolerance: found -1");
+  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.rtol = std::nan("")}); },
+                           "tolerance: found nan");
+  expect_error<ValueError>([&] { ResultSpec(x, std::nullopt, {.rtol = INFINITY}); },
+                           "tolerance: found inf");
 }
 
 }  // namespace

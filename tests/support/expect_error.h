@@ -5,18 +5,25 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "heddle/graph/error.h"
 
 namespace heddle::testing {
 
-/// Fails the test unless `misuse` throws an E; returns what it says.
+/// Fails the test unless `misuse` throws an E, at that step of a call (0: any) and with those
+/// words; returns what it says.
 template <class E, class F>
-std::string expect_error(F misuse) {
+std::string expect_error(F misuse, std::string_view words = "", int step = 0) {
   try {
     misuse();
   } catch (const E& e) {
-    return e.what();
+    const std::string text = e.what();
+    EXPECT_NE(text.find(words), std::string::npos) << "looked for: " << words << "\nin: " << text;
+    if (step != 0) {
+      EXPECT_EQ(e.detail().step, step) << text;
+    }
+    return text;
   } catch (const std::exception& e) {
     ADD_FAILURE() << "another error: " << e.what();
     return "";
