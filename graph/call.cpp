@@ -296,7 +296,10 @@ Invocation resolve(BoundOperationCall call, DtypePlan plan) {
   Function body = at_step(15, op, call.where, [&] { return op.surface.body(call, plan); });
   const Site site{op, call.where};
   std::vector<ResultSpec> results;
-  for (const Output& o : body.outputs) results.push_back({body.type(o.value)});
+  for (const Output& o : body.outputs) {
+    const Type& type = body.type(o.value);
+    results.push_back({type, std::nullopt, tolerance_of(type.dtype)});
+  }
   if (results.empty()) site.fail<TypeError>(16, "the body has no result");
   if (results[0].type.dtype != plan.output) {
     site.fail<ValueError>(17, "the body's result is not of the planned dtype", "results[0].dtype",

@@ -1,5 +1,12 @@
 // The dtypes of one call: what each operand is converted to, in what the call computes and
 // accumulates, what comes out.
+//
+// 000's names for these: BINARY32 is ieee (each operation rounds; every float dtype has it),
+// INT32_EXACT_CHECKED is checked, INT32_EXACT (no result can leave the dtype: relu) is wrapping,
+// FLOATING is floating, EXACT_INTEGER exact_integer, SEQUENTIAL_* sequential, MAXIMUM, MINIMUM,
+// ARGMAX and ARGMIN extremum. reduce_prod, cumsum, conv_general and scatter, sequential there, are
+// not here: their order is fixed by the recipe, whatever the number of threads, and free to be
+// another one than the elements'. Kernels that reorder refuse sequential plans.
 #ifndef HEDDLE_GRAPH_DTYPE_PLAN_H_
 #define HEDDLE_GRAPH_DTYPE_PLAN_H_
 
@@ -23,7 +30,7 @@ struct OperandPlan {
   bool operator==(const OperandPlan&) const = default;
 };
 
-/// Immutable, compared by value. (000 calls it OperationPlan.)
+/// Compared by value. (000 calls it OperationPlan.)
 struct DtypePlan {
   std::string operation;
   std::vector<OperandPlan> operands;
@@ -34,6 +41,10 @@ struct DtypePlan {
   DType output = DType::f32;
   bool operator==(const DtypePlan&) const = default;
 };
+
+/// The plan, then the same plan with every other accumulator that a call can ask for: f32 and f64
+/// where the operation has the option `accumulator` and sums floats. Nothing else differs.
+std::vector<DtypePlan> accumulator_variants(const DtypePlan& plan);
 
 }  // namespace heddle
 

@@ -160,6 +160,13 @@ BoundOperationCall BoundOperationCall::with_operands(Operands others) const {
   return {*this, {others.begin(), others.end()}};
 }
 
+ResultTolerance tolerance_of(DType dtype) {
+  if (!is_floating(dtype)) return {};
+  if (dtype == DType::f16) return {.atol = 1e-3, .rtol = 1e-2};
+  if (dtype == DType::bf16) return {.atol = 2e-3, .rtol = 2e-2};
+  return {.atol = 1e-6, .rtol = 1e-5};
+}
+
 ResultSpec::ResultSpec(Type result, std::optional<int> alias, ResultTolerance tolerance)
     : type(std::move(result)), alias_of(alias), atol(tolerance.atol), rtol(tolerance.rtol) {
   if (alias_of && *alias_of < 0) {

@@ -60,6 +60,11 @@ struct ResultTolerance {
   double atol = 0, rtol = 0;
 };
 
+/// Between carriers, of results of a built-in operation: one table (002's BUILD-011). f32 1e-5 and
+/// 1e-6, f16 1e-2 and 1e-3, bf16 2e-2 and 2e-3; f64, which it has not, as f32; whole numbers and
+/// bool are exact.
+ResultTolerance tolerance_of(DType dtype);
+
 /// What a result is. Values are dense and row-major, so a type fixes shape and layout.
 struct ResultSpec {
   /// `alias`: the tensor operand that the result is, the very same storage. ValueError for a
@@ -88,7 +93,10 @@ struct Invocation {
   const BoundOperationCall call;
   const DtypePlan plan;
   const std::vector<ResultSpec> results;
-  const std::vector<int> mutated, saved;  ///< operands, by number
+  const std::vector<int> mutated;  ///< operands, by number
+  /// The same: what a gradient callback reads. Built-in operations have none: what their reverse
+  /// program reads is saved.
+  const std::vector<int> saved;
   const std::string kernel_id;
   const Function body;
 

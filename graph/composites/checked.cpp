@@ -1,5 +1,5 @@
 // Arithmetic whose i32 results are exact or an error; floats as ever. Intermediate results may
-// leave i32, and i64 too.
+// leave i32, and i64 too. Floats are summed in f32 or, where a call asks for it, in f64.
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/call.h"
 #include "heddle/graph/composites/compose.h"
@@ -25,24 +25,43 @@ Types infer_pair(At at) {
   check_same_dims(at, 1);
   return {at.operands[0]};
 }
+/// In which dtype floats are summed: f32 or f64, or their own when it is wider. (Sums of i32 are
+/// exact.)
+void check_accumulator(At at, DType accumulator) {
+  if (accumulator == DType::f32 || accumulator == DType::f64) return;
+  operation_error<TypeError>(at, "sums are not taken in this dtype", "attributes.accumulator",
+                             std::string(name_of(accumulator)), "f32 or f64");
+}
+
+struct SumAttributes {
+  Axes axes;
+  DType accumulator = DType::f32;
+  static constexpr auto fields() {
+    return std::tuple{field("axes", &SumAttributes::axes),
+                      field("accumulator", &SumAttributes::accumulator)};
+  }
+};
 Types infer_sum(At at) {
   check_operand_count(at, 1);
   check_i32_or_float(at);
-  const Axes axes = at.attributes.as<AxesAttributes>().axes;
+  const auto [axes, accumulator] = at.attributes.as<SumAttributes>();
   check_axes(at, "axes", axes, at.operands[0].rank());
+  check_accumulator(at, accumulator);
   return {{at.operands[0].dtype, emit::without(at.operands[0].dims, axes)}};
 }
 struct MatmulAttributes {
   bool rhs_transposed = false;
+  DType accumulator = DType::f32;
   static constexpr auto fields() {
-    return std::tuple{field("rhs_transposed", &MatmulAttributes::rhs_transposed)};
+    return std::tuple{field("rhs_transposed", &MatmulAttributes::rhs_transposed),
+                      field("accumulator", &MatmulAttributes::accumulator)};
   }
 };
 Types infer_product(At at) {
   check_operand_count(at, 2);
   check_i32_or_float(at);
   check_same_dtype(at, 1);
-  const bool transposed = at.attributes.as<MatmulAttributes>().rhs_transposed;
+  const auto [transposed, accumulator] = at.attributes.as<MatmulAttributes>();
   const Type &x = at.operands[0], &y = at.operands[1];
   for (std::size_t i = 0; i < 2; ++i) {
     if (at.operands[i].rank() == 2) continue;
@@ -56,6 +75,7 @@ Types infer_product(At at) {
                                              " from x and ", to_text(inner), " from y"),
                                 "operands[1].dims", to_text(y));
   }
+  check_accumulator(at, accumulator);
   return {{x.dtype, {x.dims[0], y.dims[transposed ? 0 : 1]}}};
 }
 
@@ -79,19 +99,25 @@ ValueId checked_mul(Builder& b, const Values& x, At) {
   return narrow(b, emit::mul(b, wide(b, x[0]), wide(b, x[1])));
 }
 ValueId checked_sum(Builder& b, const Values& x, At at) {
-  const Axes axes = at.attributes.as<AxesAttributes>().axes;
-  if (is_float(b, x[0])) return emit::reduce_sum(b, x[0], axes);
-  return narrow(b, emit::reduce_sum(b, wide(b, x[0]), axes));
+  const auto [axes, accumulator] = at.attributes.as<SumAttributes>();
+  const DType own = at.operands[0].dtype;
+  if (!is_float(b, x[0])) return narrow(b, emit::reduce_sum(b, wide(b, x[0]), axes));
+  const ValueId sum = emit::reduce_sum(b, emit::convert(b, x[0], promote(accumulator, own)), axes);
+  return emit::convert(b, sum, own);
 }
 
 // Products of two i32 fit an i64, three of them need not: with y = 2^16 h + l, the sums of x h and
 // of x l are exact for every K below 2^31, and so is what is put together of them when it fits.
 ValueId checked_matmul(Builder& b, const Values& x, At at) {
-  const bool transposed = at.attributes.as<MatmulAttributes>().rhs_transposed;
+  const auto attributes = at.attributes.as<MatmulAttributes>();
   auto product = [&](ValueId l, ValueId r) {
-    return emit::dot_general(b, l, r, {{}, {}, {1}, {transposed ? 1 : 0}});
+    return emit::dot_general(b, l, r, {{}, {}, {1}, {attributes.rhs_transposed ? 1 : 0}});
   };
-  if (is_float(b, x[0])) return product(x[0], x[1]);
+  if (is_float(b, x[0])) {
+    const DType own = at.operands[0].dtype, in = promote(attributes.accumulator, own);
+    const ValueId sums = product(emit::convert(b, x[0], in), emit::convert(b, x[1], in));
+    return emit::convert(b, sums, own);
+  }
   const ValueId l = wide(b, x[0]), r = wide(b, x[1]);
   const ValueId high = shift_right(b, r, 16);
   const ValueId low = b.add(op_and_, {{r, whole(b, r, 0xffff)}})[0];
@@ -114,14 +140,17 @@ DtypePlan checked(DtypePlan plan, Accumulation accumulation) {
   if (plan.accumulation == Accumulation::floating) plan.accumulator = DType::f32;
   return plan;
 }
+// bool is no number; the other dtypes are numbers that these operations do not have.
 void check_call(Bound call) {
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Tensor* t = std::get_if<Tensor>(&call.operands[i]);
     if (t == nullptr || t->type().dtype == DType::i32 || t->type().dtype == DType::f32) continue;
-    throw TypeError({.message = "checked arithmetic is for i32 and f32",
-                     .field = absl::StrCat("operands[", i, "].dtype"),
-                     .found = to_text(t->type()),
-                     .needed = "i32 or f32"});
+    ErrorDetail detail{.message = "checked arithmetic is for i32 and f32",
+                       .field = absl::StrCat("operands[", i, "].dtype"),
+                       .found = to_text(t->type()),
+                       .needed = "i32 or f32"};
+    if (t->type().dtype == DType::boolean) throw TypeError(std::move(detail));
+    throw NotImplementedError(std::move(detail));
   }
 }
 DtypePlan plan_pair(Bound call) {
@@ -130,7 +159,61 @@ DtypePlan plan_pair(Bound call) {
 }
 DtypePlan plan_total(Bound call) {
   check_call(call);
-  return checked(plan_number(call), Accumulation::exact_integer);
+  DtypePlan plan = checked(plan_number(call), Accumulation::exact_integer);
+  const Attribute* given = call.options.find("accumulator");
+  if (given == nullptr) return plan;
+  const DType accumulator = std::get<DType>(*given);
+  ErrorDetail detail{.field = "options.accumulator", .found = std::string(name_of(accumulator))};
+  if (accumulator != DType::f32 && accumulator != DType::f64) {
+    detail.message = "sums are not taken in this dtype";
+    detail.needed = "f32 or f64";
+    throw NotImplementedError(std::move(detail));
+  }
+  if (plan.accumulation == Accumulation::exact_integer) {
+    detail.message = "sums of i32 are exact: no accumulator can be asked for";
+    throw TypeError(std::move(detail));
+  }
+  plan.accumulator = accumulator;
+  return plan;
+}
+
+// Extents are equal or 1, axis by axis; a rank is not extended.
+void check_profiles(const Type& x, const Type& y) {
+  const std::string types = absl::StrCat("x is ", to_text(x), ", y is ", to_text(y));
+  if (x.rank() != y.rank()) {
+    throw ValueError({.message = "ranks differ: " + types,
+                      .field = "operands[1].dims",
+                      .found = absl::StrCat("rank ", y.rank()),
+                      .needed = absl::StrCat("rank ", x.rank())});
+  }
+  for (std::size_t a = 0; a < x.rank(); ++a) {
+    const Dim &l = x.dims[a], &r = y.dims[a];
+    if (l == r || l == Dim(1) || r == Dim(1)) continue;
+    throw ValueError({.message = absl::StrCat("extents of axis ", a, " differ: ", types),
+                      .field = absl::StrCat("operands[1].dims[", a, "]"),
+                      .found = to_text(r),
+                      .needed = absl::StrCat("1 or ", to_text(l))});
+  }
+}
+Function body_pair(Bound call, const DtypePlan& plan) {
+  const auto* x = std::get_if<Tensor>(&call.operands[0]);
+  const auto* y = std::get_if<Tensor>(&call.operands[1]);
+  if (x != nullptr && y != nullptr) check_profiles(x->type(), y->type());
+  return body_elementwise(call, plan);
+}
+
+DType accumulator_of(const DtypePlan& plan) { return plan.accumulator.value_or(DType::f32); }
+Function body_sum(Bound call, const DtypePlan& plan) {
+  const std::size_t rank = call.tensor(0).type().rank();
+  return body_direct(
+      call, plan,
+      Attributes::of(SumAttributes{axes_in(call, "axes", call.options.get<Axes>("axes"), rank),
+                                   accumulator_of(plan)}));
+}
+Function body_product(Bound call, const DtypePlan& plan) {
+  return body_direct(call, plan,
+                     Attributes::of(MatmulAttributes{call.options.get<bool>("rhs_transposed"),
+                                                     accumulator_of(plan)}));
 }
 
 constexpr DType kFloats[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
@@ -148,38 +231,47 @@ std::vector<Workload> pair_rows() {
 }
 std::vector<Workload> sum_rows() {
   std::vector<Workload> rows;
-  auto row = [&](DType d) {
+  auto row = [&](DType d, DType accumulator) {
     rows.push_back({.operands = {type_of(d, {7, 13})},
-                    .attributes = Attributes({{"axes", Axes{1}}}),
+                    .attributes = Attributes::of(SumAttributes{{1}, accumulator}),
                     .order = is_floating(d) ? 2 : 0});
   };
-  row(DType::i32);
-  for (DType d : kFloats) row(d);
+  row(DType::i32, DType::f32);
+  for (DType d : kFloats) row(d, DType::f32);
+  row(DType::f32, DType::f64);
   return rows;
 }
 std::vector<Workload> product_rows() {
   std::vector<Workload> rows;
-  auto row = [&](DType d, bool transposed) {
+  auto row = [&](DType d, bool transposed, DType accumulator) {
     const Dims y = transposed ? Dims{4, 5} : Dims{5, 4};
     rows.push_back({.operands = {type_of(d, {3, 5}), type_of(d, y)},
-                    .attributes = Attributes::of(MatmulAttributes{transposed}),
+                    .attributes = Attributes::of(MatmulAttributes{transposed, accumulator}),
                     .order = is_floating(d) ? 2 : 0});
   };
   for (const bool transposed : {false, true}) {
-    row(DType::i32, transposed);
-    row(DType::f32, transposed);
+    row(DType::i32, transposed, DType::f32);
+    row(DType::f32, transposed, DType::f32);
+    row(DType::f32, transposed, DType::f64);
   }
   for (DType d : kFloats) {
-    if (d != DType::f32) row(d, false);
+    if (d != DType::f32) row(d, false, DType::f32);
   }
   return rows;
 }
 
+// With an accumulator of the call's own, or without.
 constexpr OptionSpec kTransposed[] = {{"rhs_transposed", OptionKind::flag, false_option}};
-constexpr OperationSchema kProduct[] = {{.operands = kXY, .options = kTransposed}};
+constexpr OptionSpec kTransposedIn[] = {{"rhs_transposed", OptionKind::flag, false_option},
+                                        {"accumulator", OptionKind::dtype}};
+constexpr OperationSchema kProduct[] = {{.operands = kXY, .options = kTransposed},
+                                        {.operands = kXY, .options = kTransposedIn}};
 constexpr OperationSchema kPair[] = {{.operands = kXY}};
 constexpr OptionSpec kAxes[] = {{"axes", OptionKind::integers}};
-constexpr OperationSchema kTotal[] = {{.operands = kX, .options = kAxes}};
+constexpr OptionSpec kAxesIn[] = {{"axes", OptionKind::integers},
+                                  {"accumulator", OptionKind::dtype}};
+constexpr OperationSchema kTotal[] = {{.operands = kX, .options = kAxes},
+                                      {.operands = kX, .options = kAxesIn}};
 
 }  // namespace
 
@@ -194,7 +286,20 @@ constinit const Operation op_checked_add = define_op(
                 .text =
                     "x + y, exact in i32 or an OverflowError; floats as add.\nC1 both are i32 or "
                     "of one floating dtype.\nC2 both have one shape."},
-     .surface = {.overloads = kPair, .plan = plan_pair, .body = body_elementwise}});
+     .surface = {.overloads = kPair, .plan = plan_pair, .body = body_pair}});
+
+constinit const Operation op_checked_elementwise_mul = define_op(
+    {.name = "checked_elementwise_mul",
+     .strict = {.roles = first<2>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable | kCommutative,
+                .infer = infer_pair,
+                .decompose = decompose<checked_mul>,
+                .workloads = pair_rows,
+                .text =
+                    "x * y of two tensors, exact in i32 or an OverflowError; floats as mul.\nC1 "
+                    "both are i32 or of one floating dtype.\nC2 both have one shape."},
+     .surface = {.overloads = kPair, .plan = plan_pair, .body = body_pair}});
 
 constinit const Operation op_checked_mul = define_op(
     {.name = "checked_mul",
@@ -207,23 +312,24 @@ constinit const Operation op_checked_mul = define_op(
                 .text =
                     "x * y, exact in i32 or an OverflowError; floats as mul.\nC1 both are i32 or "
                     "of one floating dtype.\nC2 both have one shape."},
-     .surface = {.overloads = kBinary, .plan = plan_pair, .body = body_elementwise}});
+     .surface = {.overloads = kBinary, .plan = plan_pair, .body = body_pair}});
 
-constinit const Operation op_checked_sum = define_op(
-    {.name = "checked_sum",
-     .strict =
-         {.roles = first<1>(kSmooth),
-          .pattern = Pattern::composite,
-          .traits = kFusable,
-          .infer = infer_sum,
-          .decompose = decompose<checked_sum>,
-          .workloads = sum_rows,
-          .rtol = 1e-5,
-          .atol = 1e-5,
-          .text = "The sum along axes, exact in i32 or an OverflowError (partial sums may "
-                  "leave i32); floats as reduce_sum.\nC1 x is i32 or floating.\nC2 the axes are in "
-                  "range, distinct and ascending."},
-     .surface = {.overloads = kTotal, .plan = plan_total, .body = body_direct}});
+constinit const Operation op_checked_reduce_sum = define_op(
+    {.name = "checked_reduce_sum",
+     .strict = {.roles = first<1>(kSmooth),
+                .pattern = Pattern::composite,
+                .traits = kFusable,
+                .infer = infer_sum,
+                .decompose = decompose<checked_sum>,
+                .workloads = sum_rows,
+                .rtol = 1e-5,
+                .atol = 1e-5,
+                .text =
+                    "The sum along axes, exact in i32 or an OverflowError (partial sums may leave "
+                    "i32); floats are summed in the accumulator's dtype, or their own when it is "
+                    "wider, and rounded.\nC1 x is i32 or floating.\nC2 the axes are in range, "
+                    "distinct and ascending.\nC3 the accumulator is f32 or f64."},
+     .surface = {.overloads = kTotal, .plan = plan_total, .body = body_sum}});
 
 constinit const Operation op_checked_matmul = define_op(
     {.name = "checked_matmul",
@@ -236,9 +342,10 @@ constinit const Operation op_checked_matmul = define_op(
                 .rtol = 1e-5,
                 .atol = 1e-5,
                 .text = "x[M,K] times y[K,N], or y[N,K] when rhs_transposed; exact in i32 or an "
-                        "OverflowError, whatever the partial sums; floats as matmul.\nC1 both "
-                        "are i32 or of one floating dtype.\nC2 both have rank 2.\nC3 the inner "
-                        "extents are equal."},
-     .surface = {.overloads = kProduct, .plan = plan_total, .body = body_direct}});
+                        "OverflowError, whatever the partial sums; floats are multiplied and "
+                        "summed in the accumulator's dtype, or their own when it is wider, and "
+                        "rounded.\nC1 both are i32 or of one floating dtype.\nC2 both have rank "
+                        "2.\nC3 the inner extents are equal.\nC4 the accumulator is f32 or f64."},
+     .surface = {.overloads = kProduct, .plan = plan_total, .body = body_product}});
 
 }  // namespace heddle

@@ -6,6 +6,17 @@
 
 namespace heddle::ops {
 
+// Dtype plans follow 000's table of promotion (requirements 2A.3, line by line in
+// tests/ops/promotion_table_test.cpp) and go on to thirteen dtypes by promote(). Other than there:
+// - add, sub, mul, reduce_sum and matmul of integers wrap: checked results cost a second pass and a
+//   word of fault, so that they are operations of their own (composites/checked.cpp), which are
+//   000's;
+// - neg, abs, sign, max, min, rem and the comparisons take integers: index arithmetic needs them;
+//   logical_not takes bool and the bits of integers: a float has no truth value;
+// - exp2, sin and cos convert integers, as exp and tanh do there: a function of real numbers that
+//   converts for one of its kind converts for all. (Roots, logarithms, erf and roundings refuse.)
+// - reductions and contractions other than sums are not SEQUENTIAL (graph/dtype_plan.h).
+
 // Dtype plans: what the operands are converted to. Weak scalars never widen a float; with an
 // integer tensor a whole weak scalar keeps the dtype (OverflowError when it does not fit), any
 // other gives f32.
@@ -36,6 +47,8 @@ Function body_elementwise(Bound, const DtypePlan&);
 Function body_pow(Bound, const DtypePlan&);
 /// Converts the operands as planned and applies the operation with the call's options.
 Function body_direct(Bound, const DtypePlan&);
+/// With other attributes than the call's options.
+Function body_direct(Bound, const DtypePlan&, Attributes attributes);
 /// Reductions: options axes (default: all; negative ones count from the end) and keepdims.
 Function body_reduce(Bound, const DtypePlan&);
 /// gather, scatter, take_along_axis: negative indices count from the end.
@@ -47,6 +60,9 @@ Function body_slice(Bound, const DtypePlan&);      ///< ranges as NumPy reads th
 Function body_axes(Bound, const DtypePlan&);       ///< `axes` in any order, negative ones too
 /// Operations with an option `axis`, which may be negative; other options pass.
 Function body_axis(Bound, const DtypePlan&);
+/// The axes that option `field` names, ascending. ValueError (step 15): out of range, twice.
+std::vector<std::int64_t> axes_in(Bound, const char* field, std::vector<std::int64_t> axes,
+                                  std::size_t rank);
 /// With other options than the call's.
 Function body_axis(Bound, const DtypePlan&, const Attributes& options);
 

@@ -124,6 +124,9 @@ std::int64_t axis_in(Bound call, const char* field, std::int64_t axis, std::size
   shape_error(call, "axis out of range", absl::StrCat("options.", field), std::to_string(axis),
               absl::StrCat(-r, " <= axis < ", r, " (the rank is ", r, ")"));
 }
+
+}  // namespace
+
 Axes axes_in(Bound call, const char* field, Axes axes, std::size_t rank) {
   const Attribute given = axes;
   for (std::int64_t& a : axes) a = axis_in(call, field, a, rank);
@@ -134,8 +137,6 @@ Axes axes_in(Bound call, const char* field, Axes axes, std::size_t rank) {
   return axes;
 }
 
-}  // namespace
-
 Function body_elementwise(Bound call, const DtypePlan& plan) {
   Body body(call, plan);
   const Dims dims = common_dims(body);
@@ -144,7 +145,10 @@ Function body_elementwise(Bound call, const DtypePlan& plan) {
 }
 
 Function body_direct(Bound call, const DtypePlan& plan) {
-  return Body(call, plan).apply(call.options);
+  return body_direct(call, plan, call.options);
+}
+Function body_direct(Bound call, const DtypePlan& plan, Attributes attributes) {
+  return Body(call, plan).apply(std::move(attributes));
 }
 
 // x^n by squaring, for the small whole exponents people write.

@@ -149,19 +149,20 @@ TEST(TiledValues, TransposesAndReshapes) {
 }
 
 TEST(TiledValues, CheckedArithmetic) {
-  const std::vector<Type> pair = {{DType::i32, {131, 257}}, {DType::i32, {257}}};
+  const std::vector<Type> pair = {{DType::i32, {131, 257}}, {DType::i32, {1, 257}}};
   expect_as_reference("add", pair, [](const auto& x) { return checked::add(x[0], x[1]); });
   expect_as_reference("mul", pair, [](const auto& x) { return checked::mul(x[0], x[1]); });
-  expect_as_reference("sum", pair, [](const auto& x) { return checked::sum(x[0], {0}); });
-  expect_as_reference("matmul", {{DType::i32, {67, 129}}, {DType::i32, {51, 129}}},
-                      [](const auto& x) { return checked::matmul(x[0], x[1], true); });
+  expect_as_reference("sum", pair, [](const auto& x) { return checked::reduce_sum(x[0], {0}); });
+  expect_as_reference(
+      "matmul", {{DType::i32, {67, 129}}, {DType::i32, {51, 129}}},
+      [](const auto& x) { return checked::matmul(x[0], x[1], {.rhs_transposed = true}); });
   // One element of the last tile does not fit.
   std::vector<double> all(40009, 1);
   all.back() = 2147483647;
   const Tensor x = tensor(all, {40009}, {.dtype = DType::i32, .carrier = tiny_tiles().name});
   const std::string text = expect_error<OverflowError>([&] { checked::add(x, x); });
   EXPECT_NE(text.find("[checked_add]"), std::string::npos) << text;
-  expect_error<OverflowError>([&] { checked::sum(x, {0}); });
+  expect_error<OverflowError>([&] { checked::reduce_sum(x, {0}); });
   EXPECT_EQ(elements(x, 40008, 1), std::vector<double>{2147483647});
   EXPECT_EQ(x.storage()->version(), 0u);
 }
@@ -204,8 +205,9 @@ TEST(TiledGradients, OfTheSix) {  // A9.10 A10.4
                    [](const auto& t) { return matmul(t[0], t[1]); });
   expect_gradients("matmul batches", {{DType::f32, {5, 41, 43}}, {DType::f32, {43, 47}}},
                    [](const auto& t) { return matmul(t[0], t[1]); });
-  expect_gradients("matmul weights first", {{DType::f32, {67, 129}}, {DType::f32, {51, 129}}},
-                   [](const auto& t) { return checked::matmul(t[0], t[1], true); });
+  expect_gradients(
+      "matmul weights first", {{DType::f32, {67, 129}}, {DType::f32, {51, 129}}},
+      [](const auto& t) { return checked::matmul(t[0], t[1], {.rhs_transposed = true}); });
   expect_gradients("a model", {x, {DType::f32, {257, 65}}, {DType::f32, {65}}},
                    [](const auto& t) { return sum(relu(matmul(t[0], t[1]) + t[2]) * 0.125, {0}); });
 }

@@ -55,6 +55,12 @@ std::vector<Broken> by_hand() {
     static_cast<PoolAttributes&>(own) = std::move(a);
     return Attributes::of(own);
   };
+  const auto total = [](std::int64_t a, DType accumulator) {
+    return Attributes({{"axes", std::vector<std::int64_t>{a}}, {"accumulator", accumulator}});
+  };
+  const auto product = [](DType accumulator) {
+    return Attributes({{"rhs_transposed", false}, {"accumulator", accumulator}});
+  };
   const Attributes four = Attributes::of(RandomAttributes{{4}});
   const Type key = t(DType::u32, {2}), counter = t(DType::u32, {4});
   const WindowAttributes pairs{{2}, {1}, {0}, {0}, {1}, {1}};
@@ -251,26 +257,35 @@ std::vector<Broken> by_hand() {
       {&op_checked_add, "C2", {f({2}), f({3})}, {}, false, ""},
       {&op_checked_mul, "C1", {f({2}), t(DType::i32, {2})}, {}, true, "differ in dtype"},
       {&op_checked_mul, "C2", {f({2}), f({3})}, {}, false, ""},
-      {&op_checked_sum, "C1", {t(DType::i64, {2})}, axes({0}), true, "i32 and floats"},
-      {&op_checked_sum, "C2", {f({2})}, axes({1}), false, ""},
+      {&op_checked_elementwise_mul, "C1", {pred, pred}, {}, true, "i32 and floats"},
+      {&op_checked_elementwise_mul, "C2", {f({2}), f({3})}, {}, false, ""},
+      {&op_checked_reduce_sum,
+       "C1",
+       {t(DType::i64, {2})},
+       total(0, DType::f32),
+       true,
+       "i32 and floats"},
+      {&op_checked_reduce_sum, "C2", {f({2})}, total(1, DType::f32), false, ""},
+      {&op_checked_reduce_sum, "C3", {f({2})}, total(0, DType::f16), true, "f32 or f64"},
       {&op_checked_matmul,
        "C1",
        {t(DType::i8, {2, 2}), t(DType::i8, {2, 2})},
-       Attributes({{"rhs_transposed", false}}),
+       product(DType::f32),
        true,
        "i32 and floats"},
-      {&op_checked_matmul,
-       "C2",
-       {f({2}), f({2, 2})},
-       Attributes({{"rhs_transposed", false}}),
-       false,
-       "matrices"},
+      {&op_checked_matmul, "C2", {f({2}), f({2, 2})}, product(DType::f32), false, "matrices"},
       {&op_checked_matmul,
        "C3",
        {f({2, 3}), f({2, 3})},
-       Attributes({{"rhs_transposed", false}}),
+       product(DType::f32),
        false,
        "K is 3 from x and 2 from y"},
+      {&op_checked_matmul,
+       "C4",
+       {t(DType::i32, {2, 3}), t(DType::i32, {3, 2})},
+       product(DType::bf16),
+       true,
+       "needed f32 or f64"},
       {&op_matmul, "C1", {f({2, 3}), t(DType::i32, {3, 2})}, {}, true, "differ in dtype"},
       {&op_matmul, "C2", {f({3}), f({3, 2})}, {}, false, "rank 2"},
       {&op_matmul, "C3", {f({2, 3}), f({4, 2})}, {}, false, "K is 3 from x and 4 from y"},
