@@ -221,14 +221,16 @@ Candidates KernelTable::ranked(Candidates candidates) const {
   return order;
 }
 
+const KernelTable::Answer* KernelTable::known(const KernelRequest& request, TiePolicy policy) {
+  return answers_.find(hash_of(request, policy),
+                       [&](const Answer& a) { return a.policy == policy && a.request == request; });
+}
+
 Candidates KernelTable::select(const KernelRequest& request, const DeviceFacts& device,
                                TiePolicy policy) {
   const std::lock_guard lock(mutex_);
   internal_check(sealed(), "a selection among kernels that are not sealed");
-  const std::size_t hash = hash_of(request, policy);
-  const Answer* known = answers_.find(
-      hash, [&](const Answer& a) { return a.policy == policy && a.request == request; });
-  if (known != nullptr) return known->order;
+  if (const Answer* answer = known(request, policy)) return answer->order;
   Candidates found = applicable(request, device);
   if (policy == TiePolicy::ranked) {
     found = ranked(std::move(found));
@@ -241,8 +243,31 @@ Candidates KernelTable::select(const KernelRequest& request, const DeviceFacts& 
                                    ids_of(found));
     }
   }
-  answers_.insert(hash, {request, policy, found}, bytes_of(request, found.size()));
+  answers_.insert(hash_of(request, policy), {request, policy, found, nullptr},
+                  bytes_of(request, found.size()));
   return found;
+}
+
+std::shared_ptr<const void> KernelTable::kernel_for(const KernelRequest& request,
+                                                    const DeviceFacts& device) {
+  const KernelEntry& entry = *select(request, device, TiePolicy::strict)[0];
+  {
+    const std::lock_guard lock(mutex_);
+    const Answer* answer = known(request, TiePolicy::strict);
+    if (answer != nullptr && answer->built != nullptr) return answer->built;
+  }
+  if (!entry.entry_for) {
+    fail<TypeError>(request, 26, "kernel '" + entry.id + "' says nothing of what it builds");
+  }
+  std::shared_ptr<const void> built = built_.get(entry.id, entry.entry_for(request));
+  const std::lock_guard lock(mutex_);
+  if (const Answer* answer = known(request, TiePolicy::strict)) answer->built = built;
+  return built;
+}
+
+bool KernelTable::serves(const Operation& operation, const std::string& interface) {
+  const std::lock_guard lock(mutex_);
+  return !bucket(&operation, interface).empty();
 }
 
 CacheStatistics KernelTable::statistics() {

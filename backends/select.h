@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/backends/built_kernels.h"
 #include "heddle/graph/bounded_cache.h"
 #include "heddle/graph/call.h"
 
@@ -47,8 +48,10 @@ struct KernelEntry {
   std::function<std::string(const KernelRequest&)> refusal{};
   bool general = false;                     ///< below all that are not
   std::vector<std::string> preferred_over;  ///< ids of its bucket
-  int preference = 0;                       ///< among equals of policy `ranked`
-  std::string pack;                         ///< its namespace; "": built in
+  /// What a call needs built: calls of one identity share it. Only kernel_for() asks.
+  std::function<KernelBuild(const KernelRequest&)> entry_for{};
+  int preference = 0;  ///< among equals of policy `ranked`
+  std::string pack;    ///< its namespace; "": built in
   int pack_version = 0;
 };
 
@@ -73,17 +76,27 @@ class KernelTable {
   /// several are left (24). Any number of threads, once sealed.
   std::vector<const KernelEntry*> select(const KernelRequest& request, const DeviceFacts& device,
                                          TiePolicy policy);
+  /// What the one kernel of `strict` has built for the call. Each distinct request is asked about
+  /// once; two requests of one identity get the same. Errors as select; TypeError: the kernel
+  /// builds nothing. What a build throws passes, and nothing is kept. A build must not ask this
+  /// table.
+  std::shared_ptr<const void> kernel_for(const KernelRequest& request, const DeviceFacts& device);
+  /// There is an entry for the operation.
+  bool serves(const Operation& operation, const std::string& interface = "");
   CacheStatistics statistics();
+  CacheStatistics built_statistics() { return built_.statistics(); }
 
  private:
   struct Answer {
     KernelRequest request;
     TiePolicy policy;
     std::vector<const KernelEntry*> order;
+    mutable std::shared_ptr<const void> built;  // by kernel_for, under the lock
   };
   using Candidates = std::vector<const KernelEntry*>;
 
   void check_entry(const KernelEntry& entry) const;
+  const Answer* known(const KernelRequest& request, TiePolicy policy);
   Candidates bucket(const Operation* operation, const std::string& interface) const;
   Candidates applicable(const KernelRequest& request, const DeviceFacts& device) const;
   bool prefers(const KernelEntry& one, const KernelEntry& other) const;
@@ -95,6 +108,7 @@ class KernelTable {
   std::atomic<bool> sealed_ = false;
   std::mutex mutex_;
   BoundedCache<Answer> answers_{1024, std::size_t{4} << 20};
+  BuiltKernels built_;
 };
 
 }  // namespace heddle

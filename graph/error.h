@@ -62,6 +62,7 @@ HEDDLE_ERROR(TypeError, Error);   ///< wrong kind, count or dtype of an operand 
 HEDDLE_ERROR(ValueError, Error);  ///< right type, wrong value: shapes, axes, names
 HEDDLE_ERROR(CheckError, ValueError);
 HEDDLE_ERROR(AmbiguousDispatchError, ValueError);
+HEDDLE_ERROR(AmbiguousTargetError, ValueError);
 HEDDLE_ERROR(OverflowError, Error);
 HEDDLE_ERROR(RuntimeError, Error);
 HEDDLE_ERROR(ProviderContractError, RuntimeError);
