@@ -57,7 +57,7 @@ class Symbols {
   bool follows(const Node& node) {
     const Pattern pattern = node.op->strict.pattern;
     const bool symbolic = pattern == Pattern::elementwise || pattern == Pattern::reduce ||
-                          pattern == Pattern::scatter || node.literal ||
+                          pattern == Pattern::scatter || pattern == Pattern::scan || node.literal ||
                           node.op == &op_dot_general || node.op == &op_gather ||
                           node.op == &op_broadcast_in_dim || node.op == &op_transpose ||
                           node.op == &op_reshape || node.op == &op_reverse || node.op == &op_iota;

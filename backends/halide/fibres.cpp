@@ -11,10 +11,8 @@ namespace heddle::halide {
 namespace {
 
 FibreAxes axes_of(const KernelBuilder& b, const Node& node, int strip) {
-  FibreAxes a{static_cast<std::size_t>(fibre_axis(node)),
-              constant_extents(b.elements.type(node.operands[0]).dims),
-              {},
-              strip};
+  FibreAxes a{
+      static_cast<std::size_t>(fibre_axis(node)), b.elements.extents(node.operands[0]), {}, strip};
   a.others = make_vars("o", a.extents.size() - 1);
   return a;
 }
@@ -89,9 +87,9 @@ void FibreStage::compute_root() {
 void FibreStage::make_scan() {
   const auto a = node_.attributes.as<CumulativeAttributes>();
   const int lanes = b_.lanes_of(v_);
-  const std::int64_t n = axes_.length();
+  const Extent n = axes_.length();
   const bool chunks =
-      !whole_ && axes_.axis + 1 == axes_.extents.size() && lanes >= 4 && n >= 2 * lanes;
+      !whole_ && axes_.axis + 1 == axes_.extents.size() && lanes >= 4 && !n.below(2 * lanes);
   const Inclusive inclusive = chunks ? make_chunked_scan(lanes) : make_plain_scan();
   const DType dtype = b_.elements.type(v_).dtype;
   // What a narrow float adds up to is rounded when it is read.
@@ -109,7 +107,7 @@ Expr FibreStage::nothing() const {
 }
 
 FibreStage::Inclusive FibreStage::make_plain_scan() {
-  const std::int64_t n = axes_.length();
+  const Extent n = axes_.length();
   Func f("scan" + name_);
   f(axes_.arguments(i_)) = element(i_);
   const int lanes = std::gcd(b_.lanes_of(v_), axes_.strip);
@@ -117,7 +115,7 @@ FibreStage::Inclusive FibreStage::make_plain_scan() {
     const Var x = axes_.others.back();
     f.bound_extent(x, axes_.strip).vectorize(x, lanes, Halide::TailStrategy::RoundUp).unroll(x);
   }
-  if (n > 1) {
+  if (!n.at_most(1)) {
     RDom r(1, constant(n - 1), "r" + name_);
     const Expr here = reverse() ? constant(n - 1) - r : Expr(r);
     const Expr before = reverse() ? constant(n) - r : r - 1;
@@ -136,7 +134,7 @@ FibreStage::Inclusive FibreStage::make_plain_scan() {
 // Along the contiguous axis: a prefix inside each vector in steps of doubling distance, then what
 // the vectors before it add up to.
 FibreStage::Inclusive FibreStage::make_chunked_scan(int lanes) {
-  const std::int64_t n = axes_.length(), chunks = (n + lanes - 1) / lanes;
+  const Extent n = axes_.length(), chunks = ceil_div(n, lanes);
   Var u("u"), k("k");
   const std::vector<Expr> of_k = axes_.arguments(k);
   const auto of_chunk = [&](const Expr& c) {
@@ -152,7 +150,7 @@ FibreStage::Inclusive FibreStage::make_chunked_scan(int lanes) {
   // Lanes past the end hold nothing: a reverse scan begins with them.
   const auto lane_element = [&](const Expr& lane) {
     const Expr i = k * lanes + lane;
-    if (n % lanes == 0) return element(i);
+    if (n.divisible_by(lanes)) return element(i);
     return select(likely(i < constant(n)), element(min(likely(i), constant(n - 1))), nothing());
   };
   std::vector<Func> steps;
@@ -202,17 +200,19 @@ void apply(KernelBuilder& b, const Fibres& recipe) {
   for (std::size_t a = out.args.size(); a-- > 0;) {
     if (a != axis) loops.push_back(out.args[a]);
   }
-  const std::vector<std::int64_t> extents = constant_extents(b.elements.type(v).dims);
-  std::int64_t count = heddle::product(extents) / extents[axis];
+  const Extents extents = b.elements.extents(v);
+  Extent count = 1;  // loops over fibres, or strips of them
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    const bool strips = recipe.strip > 1 && a + 1 == extents.size();
+    if (a != axis) count = count * (strips ? ceil_div(extents[a], recipe.strip) : extents[a]);
+  }
   Func f = out.f;
   std::vector<Halide::VarOrRVar> order{out.args[axis]};
   if (recipe.strip > 1) {
-    const std::int64_t columns = extents.back();
     Var xo("xo"), xi("xi");
-    f.split(loops[0], xo, xi, recipe.strip, tail(columns, recipe.strip));
+    f.split(loops[0], xo, xi, recipe.strip, tail(extents.back(), recipe.strip));
     loops[0] = xo;
     order.insert(order.begin(), xi);
-    count = count / columns * ((columns + recipe.strip - 1) / recipe.strip);
     order.insert(order.end(), loops.begin(), loops.end());
     f.reorder(order).vectorize(xi, std::gcd(b.lanes, recipe.strip)).unroll(xi);
   } else {
@@ -230,7 +230,7 @@ void apply(KernelBuilder& b, const Fibres& recipe) {
       f.fuse(at, loops[l], fused);
       at = fused;
     }
-    if (recipe.grain < count) {
+    if (!count.at_most(recipe.grain)) {
       Var task("task"), own("fibre");
       f.split(at, task, own, constant(recipe.grain), tail(count, recipe.grain)).parallel(task);
       at = own;

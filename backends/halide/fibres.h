@@ -12,11 +12,11 @@ namespace heddle::halide {
 /// The axes of an operand as one fibre axis and the others.
 struct FibreAxes {
   std::size_t axis;
-  std::vector<std::int64_t> extents;
+  Extents extents;
   std::vector<Var> others;  ///< outermost first
   int strip;                ///< > 1: the last of the others holds so many fibres side by side
 
-  std::int64_t length() const { return extents[axis]; }
+  const Extent& length() const { return extents[axis]; }
   /// The operand's index at place `i` of the fibre; fibres past the last are copies of it.
   Index index(const Expr& i) const;
   /// Arguments of a Func that holds the fibre at place `i` of it, for the fibre of the Vars.

@@ -33,7 +33,7 @@ Expr key_of(Expr x, const ArgsortAttributes& a) {
 
 void FibreStage::make_sort() {
   const auto a = node_.attributes.as<ArgsortAttributes>();
-  const std::int64_t n = axes_.length();
+  const std::int64_t n = axes_.length().number();
   Func keys("keys" + name_);
   keys(axes_.arguments(i_)) = key_of(element(i_), a);
   const int bits = keys.type().bits(), lanes = std::max(1, b_.vector * 32 / bits);
@@ -56,7 +56,7 @@ void FibreStage::make_sort() {
 }
 
 Func FibreStage::make_ranks(const Func& keys) {
-  const std::int64_t n = axes_.length();
+  const std::int64_t n = axes_.length().number();
   Func rank("rank" + name_), order("order" + name_);
   RDom r(0, constant(n), "r" + name_), q(0, constant(n), "q" + name_);
   const Expr mine = keys(axes_.arguments(i_)), other = keys(axes_.arguments(r));
@@ -85,7 +85,7 @@ Func FibreStage::make_ranks(const Func& keys) {
 // One stable pass over a digit. Its Func holds where the next element of each digit goes, and
 // behind that the elements in order: both change with each step.
 Func FibreStage::make_radix_pass(const Func& keys, std::optional<Func> before, int pass) {
-  const std::int64_t n = axes_.length();
+  const std::int64_t n = axes_.length().number();
   const std::string name = std::to_string(pass) + "_" + name_;
   Func counts("counts" + name), starts("starts" + name), sorted("sorted" + name);
   const auto digit = [&](const Expr& i) {

@@ -10,7 +10,7 @@ namespace heddle {
 Fibres choose_fibres(const Function& body, const Target& target) {
   const Node& node = *fibre_node(body);
   const auto axis = static_cast<std::size_t>(fibre_axis(node));
-  const std::vector<std::int64_t> extents = constant_extents(body.type(node.results[0]).dims);
+  const std::vector<std::int64_t> extents = hints(body.type(node.results[0]).dims);
   std::int64_t fibres = product(extents) / std::max<std::int64_t>(1, extents[axis]);
   Fibres f;
   // A block of fibres side by side should stay in the second-level cache, and read whole lines; a

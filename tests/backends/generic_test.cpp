@@ -163,6 +163,23 @@ TEST(Generic, GatherAndScatter) {
       2);
 }
 
+TEST(Generic, Scans) {
+  for (std::int64_t axis : {0, 1, 2}) {
+    for (const Operation* op : {&op_cumsum, &op_cummax}) {
+      for (bool reverse : {false, true}) {
+        const CumulativeAttributes a{axis, reverse, axis == 1};
+        check(
+            std::string(op->name) + " " + std::to_string(axis),
+            [&](Builder& b, std::int64_t m, std::int64_t n, std::int64_t k) {
+              const ValueId x = b.input("x", f32({m, k, n}));
+              b.output("y", b.emit(*op, {x}, Attributes::of(a)));
+            },
+            2);
+      }
+    }
+  }
+}
+
 TEST(Generic, WhatFollowsFromNumbersStaysConcrete) {
   Builder b("f");
   const ValueId x = b.input("x", f32({10}));
