@@ -40,6 +40,9 @@ MaybeChosen prepare_built_in(const Invocation& inv, const Function& body, const 
   for (const ResultSpec& r : inv.results) {
     if (r.alias_of) return Unsupported("its results are tensors of their own");
   }
+  if (inv.plan.accumulation == Accumulation::sequential) {
+    return Unsupported("it sums in an order of its own");
+  }
   try {
     return ChosenKernel{make_runnable(body, carrier), nullptr};
   } catch (const NotImplementedError& e) {

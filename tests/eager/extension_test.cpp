@@ -84,7 +84,8 @@ TEST(ExtensionEager, NoTensorAndTwoCarriers) {  // A5.14
         return Invocation(call, uniform_plan(call, DType::f32), {{{DType::f32, {}}}});
       },
       {.vjp = kNonDifferentiable});
-  const std::string text = expect_error<UnsupportedOperationPlan>([&] { weak({1.0}); });
+  const std::string text =
+      expect_error<UnsupportedOperationPlan>([&] { weak({1.0}); }, "[acme.weak]", 21);
   EXPECT_NE(text.find("no tensor operand"), std::string::npos) << text;
 }
 

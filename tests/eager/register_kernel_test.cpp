@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "eager/extension_support.h"
+#include "heddle/graph/emit.h"
 #include "heddle/graph/resolution_cache.h"
 #include "support/expect_error.h"
 
@@ -116,6 +117,40 @@ TEST(Limits, BelongToTheKernelAlone) {
   EXPECT_EQ(negated("fours_or_any", {1, 2, 3, 4}), (Elements{2, 4, 6, 8}));
   EXPECT_EQ(negated("fours_or_any", {1, 2, 3}), (Elements{-1, -2, -3})) << "the carrier's own";
   EXPECT_EQ(negated("cpu", {1, 2, 3}), (Elements{-1, -2, -3}));
+}
+
+// Ruling 28: a plan that says the order of its sums is for kernels that keep it: a reference, a
+// pack's.
+TEST(Limits, SequentialPlansAreForKernelsThatKeepTheOrder) {
+  const OperationDefinition& d =
+      define_operation("starting.in_order", {.operands = {{"x", OperandKind::tensor, true}}},
+                       [](const BoundOperationCall& call) {
+                         DtypePlan plan = uniform_plan(call, DType::f32);
+                         plan.accumulation = Accumulation::sequential;
+                         return Invocation(call, plan, {{f32({})}});
+                       },
+                       {.vjp = kByDecomposition, .decompose = [](const NodeContext& at) {
+                          Builder b("in_order");
+                          b.output("y", emit::reduce_sum(b, b.input("x", at.operands[0]), {0}));
+                          return b.finish();
+                        }});
+  const Carrier& carrier = define_carrier("in_order", BuiltInKernels::compiled);
+  register_kernel("starting.in_order", carrier.name,
+                  host_kernel([](const Invocation& inv, auto in, auto out) {
+                    float sum = 0;
+                    for (std::int64_t i = 0; i < element_count(inv.call.tensor(0).type()); ++i) {
+                      sum += reinterpret_cast<const float*>(in[0])[i];
+                    }
+                    *reinterpret_cast<float*>(out[0]) = sum;
+                    return 0;
+                  }));
+  const auto of = [&](std::string_view c) {
+    return item(d({tensor({1 << 24, 1, 1, 1}, {4}, {.carrier = c})}));
+  };
+  EXPECT_EQ(of(carrier.name), 1 << 24) << "each 1 is lost, one by one";
+  for (const std::string_view c : {"cpu", "reference"}) {
+    expect_error<UnsupportedOperationPlan>([&] { of(c); }, "it sums in an order of its own", 23);
+  }
 }
 
 // req C12: one look-up per call, at its boundary, by operation and carrier (and what the call is

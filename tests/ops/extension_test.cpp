@@ -286,6 +286,8 @@ TEST(extension_call, invocations_are_checked) {  // A6.8 A6.9 A6.12
     try {
       d({x, 1.0, Attribute("m")});
     } catch (const ValueError& e) {
+      EXPECT_EQ(e.detail().step, 17) << e.what();
+      EXPECT_EQ(e.detail().operation, "tests.checked");
       return e.detail().field;
     }
     return std::string("none");
