@@ -108,7 +108,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   std::vector<Halide::Func> outputs;
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
-  TailMasks masks;
+  TailMasks masks(outputs[0].output_buffers()[0].name());
   pipeline.add_custom_lowering_pass(&masks, [] {});
   ScratchCounter scratch;
   // What depends on symbols comes from the heap, uncounted.
