@@ -1,12 +1,13 @@
 // The tiled carrier at its limits: memory, disks that are full or gone, files that are cut, and
-// what it refuses. What needs limits of the process runs in a child: a disabled test of this
-// program.
+// what it refuses. What needs limits of the process runs in a child: the same test
+// once more.
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -20,14 +21,20 @@ namespace {
 
 using namespace testing;  // NOLINT: the tests' own vocabulary
 
-int run_child(const std::string& test) {
-  std::vector<std::string> words = {"child", "--gtest_also_run_disabled_tests",
-                                    "--gtest_filter=" + test};
-  std::vector<char*> arguments;
-  for (std::string& w : words) arguments.push_back(w.data());
-  arguments.push_back(nullptr);
+// Whether this process is the child that a test starts to run itself.
+bool is_child() { return std::getenv("HEDDLE_TEST_CHILD") != nullptr; }
+
+// The running test once more, in a process of its own; its exit code.
+int run_as_child() {
+  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  std::string filter = std::string("--gtest_filter=") + test.test_suite_name() + "." + test.name();
+  std::string program = "child", mark = "HEDDLE_TEST_CHILD=1";
+  char* arguments[] = {program.data(), filter.data(), nullptr};
+  std::vector<char*> variables;
+  for (char** v = environ; *v != nullptr; ++v) variables.push_back(*v);
+  variables.insert(variables.end(), {mark.data(), nullptr});
   pid_t child = 0;
-  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0) {
+  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, variables.data()) != 0) {
     return -1;
   }
   int status = 0;
@@ -92,7 +99,14 @@ void all_six(std::int64_t rows, std::int64_t columns, std::string_view carrier) 
 }
 
 // x, a, m and the gradient of x are 64 MiB each, sixteen times the budget.
-TEST(TiledChild, DISABLED_PeakMemory) {
+TEST(TiledMemory, PeakIsASmallMultipleOfTheBudget) {  // A10.7
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer keeps memory of its own";
+#endif
+  if (!is_child()) {
+    EXPECT_EQ(run_as_child(), 0);
+    return;
+  }
   define_tiled_carrier("four_mebibytes", {.budget_bytes = kBudget});
   all_six(64, 1024, "four_mebibytes");  // kernels, threads, libraries
   const std::size_t tiled = rise([] { all_six(16384, 1024, "four_mebibytes"); });
@@ -101,13 +115,6 @@ TEST(TiledChild, DISABLED_PeakMemory) {
   const std::size_t dense = rise([] { all_six(16384, 1024, "cpu"); });
   EXPECT_GT(dense, 48 * kBudget) << "the measure measures";
 }
-TEST(TiledMemory, PeakIsASmallMultipleOfTheBudget) {  // A10.7
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer keeps memory of its own";
-#endif
-  EXPECT_EQ(run_child("TiledChild.DISABLED_PeakMemory"), 0);
-}
-
 TEST(TiledMemory, SmallTensorsAreInMemoryAndLargeOnesAreFiles) {
   auto files = [] {
     int count = 0;
@@ -170,7 +177,11 @@ TEST(TiledDisk, AFolderThatIsGone) {
   EXPECT_FALSE(gradient(x).has_value());
 }
 
-TEST(TiledChild, DISABLED_FullDisk) {
+TEST(TiledDisk, AFullDiskLeavesNothing) {
+  if (!is_child()) {
+    EXPECT_EQ(run_as_child(), 0);
+    return;
+  }
   std::signal(SIGXFSZ, SIG_IGN);
   const Folder folder;
   define_tiled_carrier("full_disk", {.budget_bytes = 1 << 16, .folder = folder.path});
@@ -194,8 +205,6 @@ TEST(TiledChild, DISABLED_FullDisk) {
   EXPECT_EQ(elements(x), Elements(kCount, 2.0));
   EXPECT_EQ(x.storage()->version(), 0u);
 }
-TEST(TiledDisk, AFullDiskLeavesNothing) { EXPECT_EQ(run_child("TiledChild.DISABLED_FullDisk"), 0); }
-
 TEST(TiledDisk, AFileThatIsCut) {
   const Folder folder;
   define_tiled_carrier("cut", {.budget_bytes = 1 << 16, .folder = folder.path});
