@@ -8,7 +8,32 @@
 namespace heddle {
 namespace {
 
-Dims dims_of(const std::vector<std::int64_t>& extents) { return {extents.begin(), extents.end()}; }
+// A type that a tensor can have: extents from 0 on, and bytes that can be counted.
+Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>& extents) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+  const auto number = static_cast<unsigned>(dtype);
+  if (number < static_cast<unsigned>(DType::boolean) ||
+      number > static_cast<unsigned>(DType::f64)) {
+    throw TypeError({.message = std::string(what) + ": no such dtype",
+                     .field = "dtype",
+                     .found = std::to_string(number)});
+  }
+  const Type type{dtype, {extents.begin(), extents.end()}};
+  std::int64_t left = kMostBytes / static_cast<std::int64_t>(size_of(dtype));
+  bool empty = false;
+  for (std::int64_t e : extents) empty |= e == 0;
+  for (std::int64_t e : extents) {
+    if (e < 0 || (!empty && e > left)) {
+      throw ValueError(
+          {.message = std::string(what) + (e < 0 ? ": a negative extent" : ": too many elements"),
+           .field = "extents",
+           .found = to_text(type.dims),
+           .needed = e < 0 ? "extents of 0 or more" : "at most 2^62 bytes"});
+    }
+    if (e > 0) left /= e;
+  }
+  return type;
+}
 
 CarrierStorage& writable(const Tensor& t, const char* what, Location where) {
   CarrierStorage* storage = t.empty() ? nullptr : carrier_storage(t);
@@ -61,7 +86,7 @@ Tensor tensor(const Literal& literal, std::string_view carrier) {
 }
 Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>& extents,
               const TensorOptions& options) {
-  const Type type{DType::f64, dims_of(extents)};
+  const Type type = checked_type("tensor", options.dtype, extents);
   if (element_count(type) != static_cast<std::int64_t>(elements.size())) {
     throw ValueError(
         {.message = "tensor: the extents want another number of elements",
@@ -79,14 +104,14 @@ Tensor tensor(double element, const TensorOptions& options) {
 }
 Tensor full(const std::vector<std::int64_t>& extents, double element,
             const TensorOptions& options) {
-  const Type type{options.dtype, dims_of(extents)};
+  const Type type = checked_type("full", options.dtype, extents);
   return named("full", {}, [&] { return filled(type, element, find_carrier(options.carrier)); });
 }
 Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
   return full(extents, 0, options);
 }
 Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
-  const Type type{options.dtype, dims_of(extents)};
+  const Type type = checked_type("empty", options.dtype, extents);
   return named("empty", {}, [&] { return new_tensor(type, find_carrier(options.carrier)); });
 }
 

@@ -197,8 +197,8 @@ std::vector<Role> roles_of(const OperationDefinition& d) {
 
 Operation record_of(const OperationDefinition& d, std::span<const Role> roles) {
   const DerivativeRules* rules = d.vjp.rules();
-  // A callback for concrete tensors has no place in programs: there the decomposition has.
-  const bool opaque = d.vjp.vjp() != nullptr && !d.decompose;
+  // A callback is for concrete tensors: programs refuse, rather than differentiate something else.
+  const bool opaque = d.vjp.vjp() != nullptr;
   const bool smooth = opaque || (rules != nullptr && rules->linearize);
   return {.name = d.name,
           .strict = {.roles = roles,

@@ -25,6 +25,8 @@ class Copies {
     std::vector<PortCopy> result;
     if (node_->op == &op_slice) {
       if (!slice(result)) return std::nullopt;
+    } else if (node_->op == &op_broadcast_in_dim) {
+      if (!broadcast(result)) return std::nullopt;
     } else if (node_->op == &op_concatenate) {
       if (!concatenate(result)) return std::nullopt;
     } else if (node_->op != &op_pad || !pad(result)) {
@@ -55,6 +57,21 @@ class Copies {
       const std::int64_t stride = number(in_strides(*port)[d]);
       copy.from.offset += a.starts[d] * stride;
       copy.from.strides.push_back(a.strides[d] * stride);
+    }
+    all.push_back(std::move(copy));
+    return true;
+  }
+
+  // An axis that is repeated has stride 0.
+  bool broadcast(std::vector<PortCopy>& all) const {
+    const auto port = port_of(node_->operands[0]);
+    if (!port) return false;
+    const auto axes = node_->attributes.as<BroadcastAttributes>().axes;
+    const Dims &from = f_.type(node_->operands[0]).dims, &to = result().dims;
+    PortCopy copy{*port, std::nullopt, {0, Dims(to.size(), 0)}, {0, out_strides()}, to};
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      const auto axis = static_cast<std::size_t>(axes[d]);
+      if (from[d] == to[axis]) copy.from.strides[axis] = in_strides(*port)[d];
     }
     all.push_back(std::move(copy));
     return true;

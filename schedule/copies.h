@@ -22,8 +22,8 @@ struct PortCopy {
   Dims dims;
 };
 
-/// Of a body that is one slice, pad or concatenate of its inputs, in the order in which they are
-/// made; nothing for any other.
+/// Of a body that is one slice, pad, broadcast or concatenate of its inputs, in the order in which
+/// they are made; nothing for any other.
 std::optional<std::vector<PortCopy>> as_copies(const Kernel& kernel);
 
 }  // namespace heddle

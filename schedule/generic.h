@@ -22,8 +22,8 @@ struct GenericKernel {
 std::optional<GenericKernel> generalize(const Kernel& kernel);
 
 /// The plan with every kernel that can be in its generic form. Its steps have buffers of their own:
-/// views of the plan's, with the collapsed extents. A slice, pad or concatenate that is alone
-/// becomes copies.
+/// views of the plan's, with the collapsed extents. A slice, pad, broadcast or concatenate that is
+/// alone becomes copies.
 Plan generalize(const Plan& plan);
 
 }  // namespace heddle

@@ -63,6 +63,14 @@ const T* kept(std::optional<T>& part) {
 }  // namespace
 
 const Carrier& define_carrier(CarrierDefinition d) {
+  for (std::string_view own : {"cpu", "reference", "tiled"}) {  // made at their first use
+    if (d.name != own) continue;
+    throw ValueError(
+        {.message = "there is such a carrier", .found = "'" + std::string(d.name) + "'"});
+  }
+  return add_carrier(std::move(d));
+}
+const Carrier& add_carrier(CarrierDefinition d) {
   check(d);
   const std::lock_guard lock(carriers().mutex);
   if (d.name.empty() || find(d.name) != nullptr) {
@@ -81,11 +89,12 @@ const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
 }
 
 const Carrier& cpu_carrier() {
-  static const Carrier& cpu = define_carrier("cpu", BuiltInKernels::compiled);
+  static const Carrier& cpu = add_carrier({.name = "cpu", .built_in = BuiltInKernels::compiled});
   return cpu;
 }
 const Carrier& reference_carrier() {
-  static const Carrier& reference = define_carrier("reference", BuiltInKernels::interpreted);
+  static const Carrier& reference =
+      add_carrier({.name = "reference", .built_in = BuiltInKernels::interpreted});
   return reference;
 }
 

@@ -11,6 +11,9 @@
 
 namespace heddle {
 
+/// define_carrier for the names that Heddle has itself, which nobody else may take.
+const Carrier& add_carrier(CarrierDefinition definition);
+
 class CarrierKernels {
  public:
   CarrierKernels(std::string_view carrier, BuiltInKernels built_in, const KernelProvider& provider);

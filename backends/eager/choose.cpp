@@ -75,6 +75,22 @@ MaybeChosen prepare_provided(const KernelPattern& pattern, const Invocation& inv
       }};
 }
 
+// Steps 21 to 24, with the caller's place.
+std::vector<const KernelEntry*> candidates(const Invocation& inv, const Carrier& carrier,
+                                           Location where) {
+  try {
+    return carrier.kernels->select(inv);
+  } catch (const UnsupportedOperationPlan& e) {
+    ErrorDetail detail = e.detail();
+    detail.where = where;
+    if (detail.found.empty()) detail.found = "carrier " + carrier.name;
+    if (detail.needed.empty() && inv.definition() != nullptr) {
+      detail.needed = "a decomposition, a kernel of a pack, or the carrier reference";
+    }
+    throw UnsupportedOperationPlan(detail);
+  }
+}
+
 }  // namespace
 
 ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Carrier& carrier,
@@ -84,7 +100,7 @@ ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Ca
     return {nullptr, std::move(chosen.prepared.submit), std::move(chosen.result_carriers)};
   }
   std::string reasons;
-  for (const KernelEntry* entry : carrier.kernels->select(inv)) {
+  for (const KernelEntry* entry : candidates(inv, carrier, where)) {
     const KernelPattern* pattern = carrier.kernels->pattern(*entry);
     MaybeChosen found = pattern ? prepare_provided(*pattern, inv, carrier, operands, where)
                                 : prepare_built_in(inv, body, carrier);

@@ -76,6 +76,11 @@ Start start_of(const Tensor& tensor, const BackwardOptions& options, Location wh
     }
     return {tensor.gradient_link(), filled(tensor.type(), 1, carrier_of(tensor))};
   }
+  if (options.cotangent->empty() || options.cotangent->storage()->released()) {
+    throw ReleasedError({.message = "backward: the cotangent is empty or was released",
+                         .needed = to_text(tensor.type()),
+                         .where = where});
+  }
   if (options.cotangent->type() != tensor.type()) {
     fail("the cotangent has another type", to_text(options.cotangent->type()),
          to_text(tensor.type()));

@@ -1,8 +1,11 @@
 #include "heddle/backends/eager/pack.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "heddle/backends/artifact/symbols.h"
 #include "heddle/backends/eager/carrier_kernels.h"
 #include "heddle/backends/file.h"
 #include "heddle/graph/text.h"
@@ -38,6 +41,18 @@ void check_pattern(const KernelPattern& p) {
   }
 }
 
+void check_defines(const std::string& what, const ObjectKernel& object) {
+  std::vector<std::string> symbols;
+  try {
+    symbols = defined_symbols(std::filesystem::absolute(object.object).string(), "/");
+  } catch (const CompileError&) {
+    refuse(what, "this is no object file", "'" + object.object + "'");
+  }
+  if (std::find(symbols.begin(), symbols.end(), object.symbol) != symbols.end()) return;
+  refuse(what, "its object file has no global function of this name", "'" + object.symbol + "'",
+         absl::StrJoin(symbols, " or "));
+}
+
 std::optional<External> read_object(const std::string& id,
                                     const std::optional<ObjectKernel>& object) {
   if (!object) return std::nullopt;
@@ -47,6 +62,7 @@ std::optional<External> read_object(const std::string& id,
   }
   auto bytes = try_read_file(object->object);
   if (!bytes) refuse(what, "its object file cannot be read", "'" + object->object + "'");
+  check_defines(what, *object);
   const std::string digest = hex(sha256(*bytes));
   return External{object->symbol, digest,
                   std::make_shared<const std::vector<std::byte>>(std::move(*bytes))};

@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/backends/eager/carrier_kernels.h"
 #include "heddle/backends/eager/pack.h"
 #include "heddle/backends/tiled/file.h"
 #include "heddle/backends/tiled/run.h"
@@ -76,9 +77,7 @@ ProgramFunction prepare_program(const Carrier& carrier, const Function& f, std::
   };
 }
 
-}  // namespace
-
-const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options) {
+CarrierDefinition definition(std::string_view name, const TiledOptions& options) {
   const std::size_t budget = options.budget_bytes;
   if (budget < kLeastBudget) {
     throw ValueError(
@@ -88,21 +87,26 @@ const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& o
          .needed = absl::StrCat(kLeastBudget, " or more")});
   }
   const std::string folder = options.folder.empty() ? default_folder() : options.folder;
-  return define_carrier(
-      {.name = name,
-       .composite = CompositeProvider{
-           .result_carriers = result_carriers,
-           .prepare = [budget](const Carrier& carrier,
-                               const Invocation& inv) { return prepare(carrier, inv, budget); },
-           .prepare_program =
-               [budget](const Carrier& carrier, const Function& f) {
-                 return prepare_program(carrier, f, budget);
-               }},
-       .storage = tiled_storage(folder, budget / 16)});
+  return {.name = name,
+          .composite = CompositeProvider{
+              .result_carriers = result_carriers,
+              .prepare = [budget](const Carrier& carrier,
+                                  const Invocation& inv) { return prepare(carrier, inv, budget); },
+              .prepare_program =
+                  [budget](const Carrier& carrier, const Function& f) {
+                    return prepare_program(carrier, f, budget);
+                  }},
+          .storage = tiled_storage(folder, budget / 16)};
+}
+
+}  // namespace
+
+const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options) {
+  return define_carrier(definition(name, options));
 }
 
 const Carrier& tiled_carrier() {
-  static const Carrier& tiled = define_tiled_carrier("tiled");
+  static const Carrier& tiled = add_carrier(definition("tiled", {}));
   return tiled;
 }
 

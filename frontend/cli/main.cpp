@@ -133,6 +133,8 @@ int run(int argc, char** argv) {
     return report(e, kUnsupported);
   } catch (const RuntimeError& e) {
     return report(e, kMismatch);
+  } catch (const OverflowError& e) {
+    return report(e, kMismatch);
   } catch (const CompileError& e) {
     return report(e, kMismatch);
   } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 
 #include "backends/kernel_runner.h"
 #include "heddle/backends/compile.h"
+#include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/emit.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/text.h"
@@ -189,6 +190,31 @@ TEST(Generic, WhatFollowsFromNumbersStaysConcrete) {
   for (double v : to_doubles(e->run("f", ones)[0])) EXPECT_EQ(v, 1);
 }
 
+// The way back of a sum and of a product, as concrete calls take it: one set of kernels, whatever
+// the extents.
+TEST(Generic, GradientsOfSumsAndProducts) {
+  std::set<std::string> kernels;
+  std::mt19937_64 random(20241231);
+  for (std::int64_t n : {37, 50, 129}) {
+    Builder sum("sum"), product("product");
+    const ValueId v = sum.input("x", f32({n, 3}));
+    sum.output("y", emit::reduce_sum(sum, v, {0}));
+    const ValueId x = product.input("x", f32({n, 3})), w = product.input("w", f32({3, n + 1}));
+    product.output("y", emit::dot_general(product, x, w, DotAttributes{{}, {}, {1}, {0}}));
+    const Program derived[] = {
+        vjp(Program({sum.finish()}), std::vector<std::string>{"x"}),
+        vjp(Program({product.finish()}), std::vector<std::string>{"x", "w"})};
+    for (const Program& p : derived) {
+      const std::unique_ptr<Executable> e = compile(p, {.generic = true});
+      for (const Kernel& k : e->plan().kernels) kernels.insert(to_text(k));
+      const std::vector<Literal> in = random_arguments(p.entry(), random);
+      const auto got = e->run(p.entry().name, in), want = interpret(p, p.entry().name, in);
+      for (std::size_t o = 0; o < want.size(); ++o) expect_close(got[o], want[o], 1e-5, 1e-4, "");
+    }
+  }
+  EXPECT_LE(kernels.size(), 6u);
+}
+
 // Slices, paddings and concatenations by themselves are copies.
 TEST(Generic, MovementAloneIsCopied) {
   std::mt19937_64 random(20240915);
@@ -207,6 +233,11 @@ TEST(Generic, MovementAloneIsCopied) {
     const ValueId x = b.input("x", {t, {7, 9, 2}});
     b.output("y", emit::slice(b, x, {1, 0, 1}, {6, 9, 2}, {2, 3, 1}));
     check(b.finish());
+    Builder r("broadcast");
+    const ValueId z = r.input("z", {t, {5, 1}});
+    r.output("y", r.emit(op_broadcast_in_dim, {z},
+                         Attributes::of(BroadcastAttributes{{2, 5, 3}, {1, 2}})));
+    check(r.finish());
     Builder c("concatenate");
     const ValueId u = c.input("u", {t, {3, 2, 4}}), v = c.input("v", {t, {3, 5, 4}});
     c.output("y", c.emit(op_concatenate, {u, v, u}, Attributes::of(AxisAttributes{1})));

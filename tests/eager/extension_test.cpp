@@ -3,6 +3,7 @@
 #include "eager/extension_support.h"
 #include "heddle/backends/eager/record.h"
 #include "heddle/graph/emit.h"
+#include "heddle/graph/operation.h"
 #include "support/expect_error.h"
 
 namespace heddle {
@@ -279,6 +280,29 @@ TEST(ExtensionGradient, CallbacksAreHeldToTheirContract) {  // A9.4
   const std::string shape =
       bad_gradient<ValueError>("bad_shape", [=] { return MaybeTensors{longer}; });
   EXPECT_NE(shape.find("gradients[0].dims"), std::string::npos) << shape;
+}
+
+// With a decomposition, too: its derivative is another one.
+TEST(ExtensionGradient, ProgramsRefuseACallback) {
+  const OperationDefinition& d = define_unary(
+      "straight_through",
+      {.vjp = [](const VjpContext&,
+                 std::span<const std::optional<Tensor>> given) { return MaybeTensors{given[0]}; },
+       .decompose =
+           [](const NodeContext& at) {
+             Builder b("straight_through");
+             const ValueId x = b.input("x", at.operands[0]);
+             b.output("y", b.emit(op_round_even, {x}));
+             return b.finish();
+           }});
+  const Program p = trace([&](Tensor t) -> Tensor { return sum(Tensor(d({t}))); }, {f32({2})},
+                          {.name = "f", .inputs = {"x"}});
+  const std::string text = expect_error<UnsupportedAdError>([&] { grad(p, "x"); });
+  EXPECT_NE(text.find("acme.straight_through"), std::string::npos) << text;
+  Tensor x = tensor({0.4, 1.6}, {2});
+  require_gradient(x);
+  backward(sum(Tensor(d({x}))));
+  EXPECT_EQ(elements(*gradient(x)), (Elements{1, 1}));
 }
 
 TEST(ExtensionGradient, NoDerivativeNoNode) {  // A9.5

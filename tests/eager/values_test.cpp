@@ -4,6 +4,8 @@
 #include <cmath>
 #include <thread>
 
+#include "heddle/backends/eager/pack.h"
+#include "heddle/backends/tiled/carrier.h"
 #include "heddle/frontend/heddle.h"
 #include "heddle/graph/resolution_cache.h"
 #include "support/expect_error.h"
@@ -114,6 +116,36 @@ TEST(EagerErrors, ReleasedTensorsAreRefused) {  // A9.7
   EXPECT_EQ(elements(y), (std::vector<double>{2, 4}));
   expect_error<ReleasedError>([&] { elements(x); });
   expect_error<ReleasedError>([&] { assign(x, y); });
+}
+
+TEST(EagerErrors, ImpossibleTypes) {
+  for (auto make : {+[] {
+                      zeros({2, -1});
+                    },
+                    +[] { empty({-1}); },
+                    +[] {
+                      full({-2, -3}, 1);
+                    },
+                    +[] {
+                      tensor({1}, {-1, -1});
+                    }}) {
+    EXPECT_NE(expect_error<ValueError>(make).find("negative extent"), std::string::npos);
+  }
+  for (auto make : {+[] {
+                      zeros({std::int64_t{1} << 40, std::int64_t{1} << 40});
+                    },
+                    +[] { empty({std::int64_t{1} << 61}, {.carrier = "tiled"}); }}) {
+    EXPECT_NE(expect_error<ValueError>(make).find("too many elements"), std::string::npos);
+  }
+  EXPECT_EQ(element_count(zeros({0, std::int64_t{1} << 62}).type()), 0);
+  expect_error<TypeError>([] { zeros({1}, {.dtype = static_cast<DType>(99)}); });
+}
+
+TEST(EagerErrors, NamesOfCarriersThatAreOurs) {
+  for (const char* name : {"cpu", "reference", "tiled"}) {
+    expect_error<ValueError>([&] { define_carrier(name, BuiltInKernels::none); });
+    expect_error<ValueError>([&] { define_tiled_carrier(name); });
+  }
 }
 
 TEST(EagerErrors, ShapesAndCounts) {

@@ -159,6 +159,11 @@ TEST(ExternalErrors, ObjectsAndSymbols) {
   std::string text =
       expect_error<ValueError>([] { pattern(op_exp, "tests_seven", "/nowhere/kernels.o"); });
   EXPECT_NE(text.find("/nowhere/kernels.o"), std::string::npos) << text;
+  text = expect_error<ValueError>([] { pattern(op_exp, "tests_eight"); });
+  EXPECT_NE(text.find("tests_eight"), std::string::npos) << text;
+  EXPECT_NE(text.find("tests_seven"), std::string::npos) << "what there is: " << text;
+  text = expect_error<ValueError>([] { pattern(op_exp, "tests_seven", "/etc/passwd"); });
+  EXPECT_NE(text.find("no object file"), std::string::npos) << text;
   text = expect_error<ValueError>([] { pattern(op_exp, "not a name"); });
   EXPECT_NE(text.find("not a name"), std::string::npos) << text;
 }

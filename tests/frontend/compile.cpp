@@ -188,5 +188,18 @@ TEST(Digits, bits_do_not_depend_on_threads) {
   for (std::size_t o = 0; o < a.size(); ++o) EXPECT_EQ(a[o], b[o]) << step.entry().outputs[o].name;
 }
 
+TEST(Gradients, OfNamesInBraces) {
+  const Program p = trace([](const Tensor& w, const Tensor& b) { return sum(w * w * b); },
+                          {f32({2}), f32({2})}, {.name = "f", .inputs = {"w", "b"}});
+  const std::string name = "b";
+  EXPECT_EQ(grad(p, {"w", "b"}).entry().outputs.size(), 2u);
+  EXPECT_EQ(grad(p, {"w"}).entry().outputs.size(), 1u);
+  EXPECT_EQ(grad(p, name).entry().outputs[0].name, "d_b");
+  EXPECT_EQ(vjp(p, {"b", "w"}).entry().outputs.size(), 3u);
+  EXPECT_EQ(jvp(p, {"w", "b"}).entry().inputs.size(), 4u);
+  EXPECT_EQ(hvp(p, {"w", "b"}).entry().inputs.size(), 4u);
+  EXPECT_EQ(value_and_grad(p, {"w", "b"}).entry().outputs.size(), 3u);
+}
+
 }  // namespace
 }  // namespace heddle
