@@ -1,5 +1,6 @@
 #include "heddle/graph/binary.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/builder.h"
 #include "heddle/graph/operation.h"
+#include "heddle/graph/schema.h"
 #include "heddle/graph/text.h"
 
 namespace heddle {
@@ -218,8 +220,18 @@ class Reader {
   }
   static_assert(std::variant_size_v<Attribute> == 8);
 
+  // As program text has it: dots and slashes inside only.
+  std::string identifier(const char* what) {
+    std::string name = text(), plain = name;
+    std::replace_if(
+        plain.begin(), plain.end(), [](char c) { return c == '.' || c == '/'; }, '_');
+    const bool good = internal::is_identifier(plain) && name[0] != '.' && name[0] != '/';
+    if (!good) fail(absl::StrCat(what, " that program text cannot have"));
+    return name;
+  }
+
   Function function(const Program& callees) {
-    Builder b(text(), &callees);
+    Builder b(identifier("a function's name"), &callees);
     Values values;
     for (std::size_t i = count(); i-- > 0;) {
       const std::string name = text();
@@ -251,7 +263,7 @@ class Reader {
     for (ValueId& o : operands) o = value(values);
     std::vector<Attributes::Entry> entries(count());
     for (Attributes::Entry& e : entries) {
-      e.first = text();
+      e.first = identifier("an attribute's name");
       e.second = attribute();
     }
     std::optional<Literal> literal;

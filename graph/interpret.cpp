@@ -6,6 +6,19 @@
 namespace heddle {
 namespace {
 
+// An overflow inside a composite is the composite's, on the user's line.
+std::vector<Literal> run_node(const Node& node, std::span<const Literal> operands,
+                              const Program* callees) {
+  try {
+    return interpret_node(node, operands, callees);
+  } catch (const OverflowError& e) {
+    ErrorDetail detail = e.detail();
+    detail.operation = node.op->name;
+    if (node.where != Location{}) detail.where = node.where;
+    throw OverflowError(std::move(detail));
+  }
+}
+
 std::vector<Literal> run(const Function& f, std::span<const Literal> arguments,
                          const Program* callees) {
   std::vector<Literal> values(f.types.size());
@@ -13,7 +26,7 @@ std::vector<Literal> run(const Function& f, std::span<const Literal> arguments,
   for (const Node& node : f.nodes) {
     std::vector<Literal> operands;
     for (ValueId o : node.operands) operands.push_back(values[o.index]);
-    std::vector<Literal> results = interpret_node(node, operands, callees);
+    std::vector<Literal> results = run_node(node, operands, callees);
     for (std::size_t r = 0; r < results.size(); ++r) {
       internal_check(results[r].type == f.type(node.results[r]),
                      "the reference of " + std::string(node.op->name) + " gave " +

@@ -42,9 +42,10 @@ void check_pattern(const KernelPattern& p) {
 }
 
 void check_defines(const std::string& what, const ObjectKernel& object) {
+  const TemporaryFolder folder;
   std::vector<std::string> symbols;
   try {
-    symbols = defined_symbols(std::filesystem::absolute(object.object).string(), "/");
+    symbols = defined_symbols(std::filesystem::absolute(object.object).string(), folder.path());
   } catch (const CompileError&) {
     refuse(what, "this is no object file", "'" + object.object + "'");
   }

@@ -94,7 +94,8 @@ TEST(Checked, CompiledProgramsFaultToo) {
   EXPECT_EQ(to_doubles(e->run("f", good)[0]), (Doubles{42, 42}));
   const std::vector<Literal> bad{splat(i32({2}), kMost), splat(i32({2}), 1)};
   expect_error<OverflowError>([&] { e->run("f", bad); });
-  expect_error<OverflowError>([&] { interpret(p, "f", bad); });
+  const std::string text = expect_error<OverflowError>([&] { interpret(p, "f", bad); });
+  EXPECT_EQ(text.find("[checked_add] checked_test.cpp:"), 0u) << text;
 }
 
 TEST(Checked, AFoldedOverflowIsStillOne) {
