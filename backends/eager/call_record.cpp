@@ -121,9 +121,10 @@ const ChosenKernel& CallRecord::choose(Operands operands, Location where) {
 Reverse& CallRecord::reverse(const std::vector<std::size_t>& wrt,
                              const std::vector<std::size_t>& masks) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Reverse>& entry = reverses_[{wrt, masks}];
-  if (entry == nullptr) entry = make_reverse(wrt, masks);
-  return *entry;
+  for (const std::unique_ptr<Reverse>& r : reverses_) {
+    if (r->wrt == wrt && r->given_masks == masks) return *r;
+  }
+  return *reverses_.emplace_back(make_reverse(wrt, masks));
 }
 
 std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>& wrt,
@@ -155,6 +156,7 @@ std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>
     }
   }
   reverse->wrt = wrt;
+  reverse->given_masks = masks;
   return reverse;
 }
 

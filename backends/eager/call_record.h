@@ -3,7 +3,6 @@
 #define HEDDLE_BACKENDS_EAGER_CALL_RECORD_H_
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,11 +19,12 @@ struct Reverse {
   Function function;  ///< outputs: a cotangent per entry of `wrt`, then the masks there are
   std::vector<std::size_t> operands;  ///< tensor operands whose values are inputs, in order
   std::vector<std::size_t> masks;     ///< results whose cotangents' masks are the inputs after them
-  std::vector<std::size_t> cotangents;  ///< results whose cotangents are the inputs after those
-  std::vector<std::size_t> wrt;         ///< tensor operands whose cotangents are the outputs
-  std::vector<std::size_t> masked;      ///< entries of `wrt` that the last outputs are masks of
-  std::unique_ptr<Runnable> run;        ///< null until it first runs
-  ProgramFunction program;              ///< in its place where elements are not in host memory
+  std::vector<std::size_t> cotangents;   ///< results whose cotangents are the inputs after those
+  std::vector<std::size_t> wrt;          ///< tensor operands whose cotangents are the outputs
+  std::vector<std::size_t> given_masks;  ///< results whose cotangents come with a mask
+  std::vector<std::size_t> masked;       ///< entries of `wrt` that the last outputs are masks of
+  std::unique_ptr<Runnable> run;         ///< null until it first runs
+  ProgramFunction program;               ///< in its place where elements are not in host memory
 };
 
 class CallRecord {
@@ -63,8 +63,7 @@ class CallRecord {
   std::optional<ChosenKernel> chosen_;
   std::atomic<const ChosenKernel*> ready_ = nullptr;
   std::mutex mutex_;
-  using ReverseKey = std::pair<std::vector<std::size_t>, std::vector<std::size_t>>;  // wrt, masks
-  std::map<ReverseKey, std::unique_ptr<Reverse>> reverses_;
+  std::vector<std::unique_ptr<Reverse>> reverses_;  // few: one per choice of operands and masks
 };
 
 }  // namespace heddle
