@@ -8,6 +8,7 @@
 #include "heddle/backends/artifact/describe.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/worker.h"
+#include "heddle/graph/interpret.h"
 #include "heddle/runtime/runtime.hpp"
 #include "heddle/schedule/generic.h"
 
@@ -17,8 +18,8 @@ namespace {
 // Literals as the runtime takes tensors. Donated arguments are copied first: literals never change.
 class Call {
  public:
-  Call(const Function& f, const FunctionPlan& plan, std::span<const Literal> arguments) : f_(f) {
-    check(arguments);
+  Call(const Function& f, const FunctionPlan& plan, std::span<const Literal> arguments) {
+    check_arguments(f, arguments);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       storage_.push_back(plan.inputs[i].donate ? *arguments[i].bytes : std::vector<std::byte>());
       const void* data =
@@ -51,21 +52,6 @@ class Call {
   }
 
  private:
-  void check(std::span<const Literal> arguments) const {
-    if (arguments.size() != f_.inputs.size()) {
-      throw ValueError({.message = "@" + f_.name + ": wrong number of arguments",
-                        .found = std::to_string(arguments.size()),
-                        .needed = std::to_string(f_.inputs.size())});
-    }
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const Type& needed = f_.type(f_.inputs[i].value);
-      if (arguments[i].type == needed) continue;
-      throw ValueError({.message = "@" + f_.name + ": argument '" + f_.inputs[i].name + "'",
-                        .found = to_text(arguments[i].type),
-                        .needed = to_text(needed)});
-    }
-  }
-
   void add(const Type& type, void* data) {
     shapes_.push_back(constant_extents(type.dims));
     tensors_.push_back({.data = data,
@@ -76,7 +62,6 @@ class Call {
                         .device = 0});
   }
 
-  const Function& f_;
   std::vector<std::vector<std::byte>> storage_;
   std::vector<std::vector<std::int64_t>> shapes_;
   std::vector<hd_tensor> tensors_;

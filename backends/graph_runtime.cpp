@@ -12,21 +12,6 @@
 namespace heddle {
 namespace {
 
-void check_arguments(const Function& f, std::span<const Literal> arguments) {
-  if (arguments.size() != f.inputs.size()) {
-    throw ValueError({.message = "@" + f.name + ": wrong number of arguments",
-                      .found = std::to_string(arguments.size()),
-                      .needed = std::to_string(f.inputs.size())});
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Type& needed = f.type(f.inputs[i].value);
-    if (arguments[i].type == needed) continue;
-    throw ValueError({.message = "@" + f.name + ": argument '" + f.inputs[i].name + "'",
-                      .found = to_text(arguments[i].type),
-                      .needed = to_text(needed)});
-  }
-}
-
 // Runs on literals.
 std::vector<Literal> run_on(Runnable& runnable, const Function& f,
                             std::span<const Literal> arguments) {

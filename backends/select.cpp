@@ -67,6 +67,16 @@ std::string why_not(const KernelEntry& entry, const KernelRequest& request,
 
 }  // namespace
 
+bool writes_elements(const Invocation& invocation) {
+  for (const ResultSpec& r : invocation.results) {
+    if (element_count(r.type) != 0) return true;
+  }
+  for (int i : invocation.mutated) {
+    if (element_count(invocation.call.tensor(static_cast<std::size_t>(i)).type()) != 0) return true;
+  }
+  return false;
+}
+
 KernelRequest request_of(const Invocation& invocation) {
   const BoundOperationCall& call = invocation.call;
   std::vector<Attributes::Entry> options = call.options.entries();

@@ -27,6 +27,8 @@ struct KernelRequest {
   bool operator==(const KernelRequest&) const = default;
 };
 KernelRequest request_of(const Invocation& invocation);
+/// Whether a result, or an operand that changes, has elements; else no kernel runs (step 20).
+bool writes_elements(const Invocation& invocation);
 
 /// Where it would run. A table serves one device: these are read at a request's first appearance
 /// only.

@@ -1,7 +1,5 @@
 #include "heddle/backends/target_choice.h"
 
-#include <algorithm>
-
 #include "heddle/graph/operation.h"
 
 namespace heddle {
@@ -15,16 +13,6 @@ std::string names_of(const Targets& targets) {
   return names.empty() ? "none" : names;
 }
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
-
-// Results, and operands that change.
-bool writes_elements(const Invocation& invocation) {
-  const auto& mutated = invocation.mutated;
-  return std::any_of(invocation.results.begin(), invocation.results.end(),
-                     [](const ResultSpec& r) { return element_count(r.type) != 0; }) ||
-         std::any_of(mutated.begin(), mutated.end(), [&](int i) {
-           return element_count(invocation.call.tensor(static_cast<std::size_t>(i)).type()) != 0;
-         });
-}
 
 }  // namespace
 

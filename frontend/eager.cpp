@@ -4,13 +4,12 @@
 
 #include "heddle/backends/eager/executor.h"
 #include "heddle/backends/eager/transfer.h"
+#include "heddle/graph/extents.h"
 
 namespace heddle {
 namespace {
 
-// A type that a tensor can have: extents from 0 on, and bytes that can be counted.
 Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>& extents) {
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
   const auto number = static_cast<unsigned>(dtype);
   if (number < static_cast<unsigned>(DType::boolean) ||
       number > static_cast<unsigned>(DType::f64)) {
@@ -18,20 +17,8 @@ Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>
                      .field = "dtype",
                      .found = std::to_string(number)});
   }
-  const Type type{dtype, {extents.begin(), extents.end()}};
-  std::int64_t left = kMostBytes / static_cast<std::int64_t>(size_of(dtype));
-  bool empty = false;
-  for (std::int64_t e : extents) empty |= e == 0;
-  for (std::int64_t e : extents) {
-    if (e < 0 || (!empty && e > left)) {
-      throw ValueError(
-          {.message = std::string(what) + (e < 0 ? ": a negative extent" : ": too many elements"),
-           .field = "extents",
-           .found = to_text(type.dims),
-           .needed = e < 0 ? "extents of 0 or more" : "at most 2^62 bytes"});
-    }
-    if (e > 0) left /= e;
-  }
+  Type type{dtype, {extents.begin(), extents.end()}};
+  check_extents(type, what, {});
   return type;
 }
 

@@ -6,12 +6,12 @@
 #include "heddle/frontend/checked.h"
 #include "heddle/frontend/eager.h"
 #include "heddle/frontend/export.h"
-#include "heddle/frontend/grad.h"
 #include "heddle/frontend/nn.h"
 #include "heddle/frontend/ops.h"
 #include "heddle/frontend/optim.h"
 #include "heddle/frontend/params.h"
 #include "heddle/frontend/trace.h"
+#include "heddle/graph/ad/transforms.h"
 #include "heddle/graph/interpret.h"
 #include "heddle/graph/text.h"
 

@@ -1,6 +1,5 @@
 #include "heddle/graph/binary.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -220,18 +219,10 @@ class Reader {
   }
   static_assert(std::variant_size_v<Attribute> == 8);
 
-  // As program text has it: dots and slashes inside only.
-  std::string identifier(const char* what) {
-    std::string name = text(), plain = name;
-    std::replace_if(
-        plain.begin(), plain.end(), [](char c) { return c == '.' || c == '/'; }, '_');
-    const bool good = internal::is_identifier(plain) && name[0] != '.' && name[0] != '/';
-    if (!good) fail(absl::StrCat(what, " that program text cannot have"));
-    return name;
-  }
-
   Function function(const Program& callees) {
-    Builder b(identifier("a function's name"), &callees);
+    const std::string called = text();
+    if (called.empty()) fail("a function without a name");
+    Builder b(called, &callees);
     Values values;
     for (std::size_t i = count(); i-- > 0;) {
       const std::string name = text();
@@ -263,7 +254,8 @@ class Reader {
     for (ValueId& o : operands) o = value(values);
     std::vector<Attributes::Entry> entries(count());
     for (Attributes::Entry& e : entries) {
-      e.first = identifier("an attribute's name");
+      e.first = text();
+      if (!internal::is_identifier(e.first)) fail("an attribute's name that is no identifier");
       e.second = attribute();
     }
     std::optional<Literal> literal;

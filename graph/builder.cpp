@@ -1,5 +1,6 @@
 #include "heddle/graph/builder.h"
 
+#include "heddle/graph/extents.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 
@@ -35,6 +36,8 @@ void check_name(std::string_view name, std::string_view kind) {
                     .found = "'" + std::string(name) + "'"});
 }
 
+}  // namespace
+
 void check_extents(const Type& type, std::string_view operation, Location where) {
   double bytes = static_cast<double>(size_of(type.dtype));
   bool negative = false;
@@ -50,9 +53,8 @@ void check_extents(const Type& type, std::string_view operation, Location where)
                     .where = where});
 }
 
-}  // namespace
-
 Builder::Builder(std::string_view name, const Program* callees) : callees_(callees) {
+  if (!name.empty()) check_name(name, "a function");  // bodies to be spliced have none
   function_.name = std::string(name);
 }
 

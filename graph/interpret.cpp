@@ -40,6 +40,8 @@ std::vector<Literal> run(const Function& f, std::span<const Literal> arguments,
   return outputs;
 }
 
+}  // namespace
+
 void check_arguments(const Function& f, std::span<const Literal> arguments) {
   if (arguments.size() != f.inputs.size()) {
     throw ValueError({.message = "@" + f.name + ": wrong number of arguments",
@@ -55,8 +57,6 @@ void check_arguments(const Function& f, std::span<const Literal> arguments) {
     }
   }
 }
-
-}  // namespace
 
 std::vector<Literal> interpret(const Program& program, std::string_view function,
                                std::span<const Literal> arguments) {

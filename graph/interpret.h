@@ -16,6 +16,9 @@ namespace heddle {
 std::vector<Literal> interpret(const Program& program, std::string_view function,
                                std::span<const Literal> arguments);
 
+/// That error.
+void check_arguments(const Function& function, std::span<const Literal> arguments);
+
 /// One node on constants: evaluate, or the interpreted decomposition.
 std::vector<Literal> interpret_node(const Node& node, std::span<const Literal> operands,
                                     const Program* callees);

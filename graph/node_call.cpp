@@ -41,6 +41,7 @@ std::optional<Invocation> built_in(At node) {
     if (is_only(node, found.body)) return found;
   } catch (const TypeError&) {  // no such call
   } catch (const ValueError&) {
+  } catch (const NotImplementedError&) {  // a dtype that nodes have and calls have not
   }
   return std::nullopt;
 }

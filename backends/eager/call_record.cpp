@@ -106,10 +106,7 @@ bool is_by_element(const Function& body) {
 }  // namespace
 
 CallRecord::CallRecord(const Invocation& invocation, const Carrier& carrier)
-    : invocation_(invocation.without_storage()),
-      body_(plain(invocation.body)),
-      carries_masks_(is_by_element(body_)),
-      carrier_(carrier) {}
+    : invocation_(invocation.without_storage()), body_(plain(invocation.body)), carrier_(carrier) {}
 
 const ChosenKernel& CallRecord::choose(Operands operands, Location where) {
   const std::lock_guard lock(choosing_);
@@ -158,6 +155,12 @@ std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>
   reverse->wrt = wrt;
   reverse->given_masks = masks;
   return reverse;
+}
+
+bool CallRecord::carries_masks() {
+  const std::lock_guard lock(mutex_);
+  if (!carries_masks_) carries_masks_ = is_by_element(body_);
+  return *carries_masks_;
 }
 
 Runnable& CallRecord::runnable(Reverse& reverse) {

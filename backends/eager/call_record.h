@@ -44,7 +44,7 @@ class CallRecord {
   /// with one. UnsupportedAdError names the operation that has no rule.
   Reverse& reverse(const std::vector<std::size_t>& wrt, const std::vector<std::size_t>& masks = {});
   /// Whether a mask of its results' cotangents says something about those of its operands.
-  bool carries_masks() const { return carries_masks_; }
+  bool carries_masks();
   /// Compiled at first use.
   Runnable& runnable(Reverse& reverse);
   /// Made ready at first use.
@@ -57,12 +57,12 @@ class CallRecord {
 
   const Invocation invocation_;
   Function body_;
-  bool carries_masks_;
   const Carrier& carrier_;
   std::mutex choosing_;
   std::optional<ChosenKernel> chosen_;
   std::atomic<const ChosenKernel*> ready_ = nullptr;
   std::mutex mutex_;
+  std::optional<bool> carries_masks_;
   std::vector<std::unique_ptr<Reverse>> reverses_;  // few: one per choice of operands and masks
 };
 

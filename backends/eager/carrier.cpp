@@ -55,6 +55,13 @@ KernelProvider no_kernels(const CarrierDefinition& d) {
   return {d.storage ? storage_interface() : host_interface(), {}};
 }
 
+// Their names are taken, used or not.
+void define_own_carriers() {
+  cpu_carrier();
+  reference_carrier();
+  tiled_carrier();
+}
+
 template <class T>
 const T* kept(std::optional<T>& part) {
   return part ? new T(std::move(*part)) : nullptr;
@@ -63,11 +70,7 @@ const T* kept(std::optional<T>& part) {
 }  // namespace
 
 const Carrier& define_carrier(CarrierDefinition d) {
-  for (std::string_view own : {"cpu", "reference", "tiled"}) {  // made at their first use
-    if (d.name != own) continue;
-    throw ValueError(
-        {.message = "there is such a carrier", .found = "'" + std::string(d.name) + "'"});
-  }
+  define_own_carriers();
   return add_carrier(std::move(d));
 }
 const Carrier& add_carrier(CarrierDefinition d) {
@@ -99,9 +102,7 @@ const Carrier& reference_carrier() {
 }
 
 const Carrier& find_carrier(std::string_view name) {
-  cpu_carrier();
-  reference_carrier();
-  tiled_carrier();
+  define_own_carriers();
   const std::lock_guard lock(carriers().mutex);
   if (const Carrier* found = find(name)) return *found;
   std::string names;

@@ -4,6 +4,7 @@
 #include "heddle/backends/eager/gradient.h"
 #include "heddle/backends/eager/publish.h"
 #include "heddle/backends/eager/record.h"
+#include "heddle/backends/select.h"
 
 namespace heddle {
 namespace {
@@ -20,18 +21,6 @@ void guard(const Invocation& invocation, Operands operands, Location where) {
                          .found = "a released tensor " + to_text(t->type()),
                          .where = where});
   }
-}
-
-// Every written tensor: results, and operands that change.
-bool all_empty(const Invocation& invocation) {
-  for (const ResultSpec& r : invocation.results) {
-    if (element_count(r.type) != 0) return false;
-  }
-  for (int i : invocation.mutated) {
-    if (element_count(invocation.call.tensor(static_cast<std::size_t>(i)).type()) != 0)
-      return false;
-  }
-  return true;
 }
 
 std::vector<Tensor> own_results(const Invocation& invocation, const Carrier& carrier,
@@ -132,7 +121,7 @@ class EagerExecutor final : public Executor {
     const auto attach = [&](std::vector<Tensor>& results) {
       if (wants_record(operands)) record_call(invocation, record, operands, where, results);
     };
-    if (all_empty(invocation)) {
+    if (!writes_elements(invocation)) {
       std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
       attach(results);
       return results;

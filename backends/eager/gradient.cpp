@@ -242,10 +242,10 @@ class Pass {
   static std::vector<std::size_t> masks_of(const RecordedCall& call,
                                            const std::vector<MaybeCotangent>& given) {
     std::vector<std::size_t> masks;
-    if (!call.record->carries_masks()) return masks;
     for (std::size_t r = 0; r < given.size(); ++r) {
       if (given[r] && given[r]->mask) masks.push_back(r);
     }
+    if (!masks.empty() && !call.record->carries_masks()) masks.clear();
     return masks;
   }
 

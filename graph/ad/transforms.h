@@ -7,17 +7,33 @@
 #ifndef HEDDLE_GRAPH_AD_TRANSFORMS_H_
 #define HEDDLE_GRAPH_AD_TRANSFORMS_H_
 
-#include <span>
+#include <concepts>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/graph/program.h"
 
 namespace heddle {
 
-/// Names of inputs to differentiate by. ValueError for an unknown or repeated name, TypeError for
-/// one that is not floating.
-using Names = std::span<const std::string>;
+/// Names of inputs to differentiate by: "x", {"w", "b"}, or a vector. ValueError for an unknown or
+/// repeated name, TypeError for one that is not floating.
+class Names {
+ public:
+  Names(std::vector<std::string> names) : names_(std::move(names)) {}  // NOLINT
+  Names(std::initializer_list<std::string> names) : names_(names) {}   // NOLINT
+  template <std::convertible_to<std::string_view> T>
+  Names(const T& one) : names_{std::string(std::string_view(one))} {}  // NOLINT
+
+  std::size_t size() const { return names_.size(); }
+  const std::string& operator[](std::size_t i) const { return names_[i]; }
+  auto begin() const { return names_.begin(); }
+  auto end() const { return names_.end(); }
+
+ private:
+  std::vector<std::string> names_;
+};
 
 /// A function split at a point: `primal` computes the outputs and what the linear part needs of the
 /// point; `linear` maps tangents of the chosen inputs to tangents of the active outputs.

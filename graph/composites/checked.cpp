@@ -273,45 +273,40 @@ constexpr OptionSpec kAxesIn[] = {{"axes", OptionKind::integers},
 constexpr OperationSchema kTotal[] = {{.operands = kX, .options = kAxes},
                                       {.operands = kX, .options = kAxesIn}};
 
+constexpr Strict strict_pair(decltype(Strict::decompose) meaning, std::string_view text) {
+  return {.roles = first<2>(kSmooth),
+          .pattern = Pattern::composite,
+          .traits = kFusable | kCommutative,
+          .infer = infer_pair,
+          .decompose = meaning,
+          .workloads = pair_rows,
+          .text = text};
+}
+
 }  // namespace
 
 constinit const Operation op_checked_add = define_op(
     {.name = "checked_add",
-     .strict = {.roles = first<2>(kSmooth),
-                .pattern = Pattern::composite,
-                .traits = kFusable | kCommutative,
-                .infer = infer_pair,
-                .decompose = decompose<checked_add>,
-                .workloads = pair_rows,
-                .text =
-                    "x + y, exact in i32 or an OverflowError; floats as add.\nC1 both are i32 or "
-                    "of one floating dtype.\nC2 both have one shape."},
+     .strict = strict_pair(
+         decompose<checked_add>,
+         "x + y, exact in i32 or an OverflowError; floats as add.\nC1 both are i32 or of one "
+         "floating dtype.\nC2 both have one shape."),
      .surface = {.overloads = kPair, .plan = plan_pair, .body = body_pair}});
 
 constinit const Operation op_checked_elementwise_mul = define_op(
     {.name = "checked_elementwise_mul",
-     .strict = {.roles = first<2>(kSmooth),
-                .pattern = Pattern::composite,
-                .traits = kFusable | kCommutative,
-                .infer = infer_pair,
-                .decompose = decompose<checked_mul>,
-                .workloads = pair_rows,
-                .text =
-                    "x * y of two tensors, exact in i32 or an OverflowError; floats as mul.\nC1 "
-                    "both are i32 or of one floating dtype.\nC2 both have one shape."},
+     .strict = strict_pair(
+         decompose<checked_mul>,
+         "x * y of two tensors, exact in i32 or an OverflowError; floats as mul.\nC1 both are i32 "
+         "or of one floating dtype.\nC2 both have one shape."),
      .surface = {.overloads = kPair, .plan = plan_pair, .body = body_pair}});
 
 constinit const Operation op_checked_mul = define_op(
     {.name = "checked_mul",
-     .strict = {.roles = first<2>(kSmooth),
-                .pattern = Pattern::composite,
-                .traits = kFusable | kCommutative,
-                .infer = infer_pair,
-                .decompose = decompose<checked_mul>,
-                .workloads = pair_rows,
-                .text =
-                    "x * y, exact in i32 or an OverflowError; floats as mul.\nC1 both are i32 or "
-                    "of one floating dtype.\nC2 both have one shape."},
+     .strict = strict_pair(
+         decompose<checked_mul>,
+         "x * y, exact in i32 or an OverflowError; floats as mul.\nC1 both are i32 or of one "
+         "floating dtype.\nC2 both have one shape."),
      .surface = {.overloads = kBinary, .plan = plan_pair, .body = body_pair}});
 
 constinit const Operation op_checked_reduce_sum = define_op(

@@ -23,7 +23,7 @@ std::optional<Workload> row_of(const Operation& op) {
       return std::any_of(w.operands.begin(), w.operands.end(),
                          [&](const Type& t) { return t.dtype == d; });
     };
-    if (w.order < 2 || is(DType::f16) || is(DType::bf16) || !(is(DType::f32) || is(DType::f64)))
+    if (w.order < 1 || is(DType::f16) || is(DType::bf16) || !(is(DType::f32) || is(DType::f64)))
       continue;
     const Function f = ops_test::program_of(op, w.operands, w.attributes).entry();
     if (!is_floating(f.type(f.outputs[0].value).dtype)) continue;
@@ -36,7 +36,7 @@ std::optional<Workload> row_of(const Operation& op) {
   return found;
 }
 
-// One function: J v, J^T c, and the Hessian of the sum of squares times v.
+// One function: J v, J^T c, and, where there is one, the Hessian of the sum of squares times v.
 class Derived {
  public:
   Derived(const Operation& op, Workload row)
@@ -64,7 +64,7 @@ class Derived {
     }
     add(b, "tangent", jvp(program_, wrt_).entry(), with_v);
     add(b, "cotangent", reverse, with_c);
-    add(b, "second", hvp(sum_of_squares(), wrt_).entry(), with_v);
+    if (row_.order >= 2) add(b, "second", hvp(sum_of_squares(), wrt_).entry(), with_v);
     return b.finish();
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/backends/eager/pack.h"
+#include "heddle/backends/eager/record.h"
 #include "heddle/frontend/heddle.h"
 
 namespace heddle::testing {
@@ -49,6 +50,31 @@ inline Tensor tensor_on(const Carrier& carrier, std::initializer_list<double> el
 }
 
 using Elements = std::vector<double>;
+
+/// Calls `d` twice on a tensor of the carrier that takes part in a gradient. Each time it throws an
+/// E, and the tensor is as before: elements, version, and no recorded call. What the second says.
+template <class E>
+ErrorDetail failing_call(const OperationDefinition& d, const Carrier& carrier) {
+  Tensor x = tensor_on(carrier, {1, 2});
+  require_gradient(x);
+  assign(x, tensor_on(carrier, {3, 4}));
+  ErrorDetail detail;
+  for (int again = 0; again < 2; ++again) {
+    try {
+      d({x});
+      ADD_FAILURE() << d.name << ": no error";
+    } catch (const E& e) {
+      detail = e.detail();
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << d.name << ": another error: " << e.what();
+    }
+    EXPECT_EQ(x.storage()->version(), 1u) << d.name;
+    EXPECT_FALSE(x.storage()->released()) << d.name;
+    EXPECT_EQ(elements(x), (Elements{3, 4})) << d.name;
+    EXPECT_EQ(x.gradient_link()->call, nullptr) << d.name;
+  }
+  return detail;
+}
 
 }  // namespace heddle::testing
 

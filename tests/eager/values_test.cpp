@@ -135,9 +135,9 @@ TEST(EagerErrors, ImpossibleTypes) {
                       zeros({std::int64_t{1} << 40, std::int64_t{1} << 40});
                     },
                     +[] { empty({std::int64_t{1} << 61}, {.carrier = "tiled"}); }}) {
-    EXPECT_NE(expect_error<ValueError>(make).find("too many elements"), std::string::npos);
+    EXPECT_NE(expect_error<ValueError>(make).find("larger than memory"), std::string::npos);
   }
-  EXPECT_EQ(element_count(zeros({0, std::int64_t{1} << 62}).type()), 0);
+  EXPECT_EQ(element_count(zeros({0, std::int64_t{1} << 40}).type()), 0);
   expect_error<TypeError>([] { zeros({1}, {.dtype = static_cast<DType>(99)}); });
 }
 

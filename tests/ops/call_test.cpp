@@ -6,25 +6,12 @@
 
 #include "heddle/graph/text.h"
 #include "ops/support.h"
+#include "ops/traced.h"
 
 namespace heddle::ops_test {
 namespace {
 
 constexpr Location kHere{"/home/user/model.cpp", 41};
-
-/// A trace with its inputs.
-struct Traced {
-  std::shared_ptr<Builder> builder = std::make_shared<Builder>("f");
-
-  Tensor input(const std::string& name, Type type) {
-    const ValueId v = builder->input(name, type);
-    return {std::move(type), std::make_shared<TraceStorage>(builder, v)};
-  }
-  Program finish(const Tensor& result) {
-    builder->output("y", traced(result)->value());
-    return Program({builder->finish()});
-  }
-};
 
 Tensor call_one(const Operation& op, std::vector<Operand> operands, Attributes options = {}) {
   return call(op, operands, std::move(options), kHere).at(0);

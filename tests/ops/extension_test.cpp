@@ -14,6 +14,7 @@
 #include "heddle/graph/text.h"
 #include "heddle/graph/verify.h"
 #include "ops/support.h"
+#include "ops/traced.h"
 #include "support/expect_error.h"
 
 namespace heddle::ops_test {
@@ -161,18 +162,6 @@ TEST(define_operation, by_the_macro) {  // req C4
 }
 
 // Binding and resolving -------------------------------------------------------------------------
-
-struct Traced {
-  std::shared_ptr<Builder> builder = std::make_shared<Builder>("f");
-  Tensor input(const std::string& name, Type type) {
-    const ValueId v = builder->input(name, type);
-    return {std::move(type), std::make_shared<TraceStorage>(builder, v)};
-  }
-  Program finish(const Tensor& result) {
-    builder->output("y", traced(result)->value());
-    return Program({builder->finish()});
-  }
-};
 
 const Type kF32x3{DType::f32, {3}};
 
