@@ -19,6 +19,8 @@ struct Target {
   /// HEDDLE_TARGET_FEATURES="avx2,..." forces a smaller set.
   static Target host();
   bool has(std::string_view feature) const;
+  /// Kernels are launches of code for a device, which a host function makes.
+  bool on_device() const { return carrier != "cpu"; }
   int vector_floats() const;     ///< f32 lanes of one register: 4, 8 or 16
   int vector_registers() const;  ///< 16 or 32
 };

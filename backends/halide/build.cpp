@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
+#include "heddle/backends/halide/gpu/apply.h"
+#include "heddle/backends/halide/gpu/device_math.h"
+#include "heddle/backends/halide/gpu/limits.h"
+#include "heddle/backends/halide/gpu/thread_registers.h"
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/backends/halide/scratch.h"
 #include "heddle/backends/halide/tail_masks.h"
+#include "heddle/schedule/carrier_types.h"
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
@@ -59,7 +64,9 @@ Kernel prepared(const Kernel& kernel) {
 Halide::Target halide_target(const Target& target, bool checked) {
   const std::string wanted =
       checked ? "-no_runtime-user_context" : "-no_runtime-no_asserts-no_bounds_query-user_context";
-  return Halide::Target(to_text(target) + wanted);
+  // 64-bit and 16-bit floats are the device's choice in OpenCL C; ours is that they are there.
+  const std::string more = target.carrier == "opencl" ? "-cl_doubles-cl_half" : "";
+  return Halide::Target(to_text(target) + more + wanted);
 }
 
 std::vector<Halide::Argument> arguments_of(const KernelBuilder& b) {
@@ -100,24 +107,39 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   const std::string name = kernel_symbol(kernel);
   const Kernel k = prepared(kernel);
   KernelBuilder b(k);
-  std::visit(
-      [&]<class R>(const R& recipe) {
-        if constexpr (!std::is_same_v<R, External>) apply(b, recipe);
-      },
-      k.recipe);
+  if (k.target.on_device()) {
+    check_carrier_types(k.body, k.target);
+    gpu::apply(b);
+  } else {
+    std::visit(
+        [&]<class R>(const R& recipe) {
+          if constexpr (!std::is_same_v<R, External>) apply(b, recipe);
+        },
+        k.recipe);
+  }
   std::vector<Halide::Func> outputs;
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   TailMasks masks(outputs[0].output_buffers()[0].name());
-  pipeline.add_custom_lowering_pass(&masks, [] {});
   ScratchCounter scratch;
-  // What depends on symbols comes from the heap, uncounted.
-  if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
+  gpu::ThreadRegisters registers(b.thread_registers);
+  gpu::DeviceMath math;
+  gpu::Limits limits(k.target.carrier, k.target.carrier != "metal");
+  if (k.target.on_device()) {
+    pipeline.add_custom_lowering_pass(&registers, [] {});
+    pipeline.add_custom_lowering_pass(&math, [] {});
+    pipeline.add_custom_lowering_pass(&limits, [] {});
+  } else {
+    pipeline.add_custom_lowering_pass(&masks, [] {});
+    // What depends on symbols comes from the heap, uncounted.
+    if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
+  }
   const Halide::Module module =
       pipeline.compile_to_module(arguments_of(b), name, halide_target(k.target, checked),
                                  Halide::LinkageType::ExternalPlusArgv);
   in_port_order(module, b, name).compile({{Halide::OutputFileType::object, object_path}});
-  return {name + "_argv", scratch.once(), scratch.task()};
+  return {name + "_argv",   scratch.once(),        scratch.task(),       limits.launches(),
+          limits.threads(), limits.shared_bytes(), limits.device_bytes()};
 }
 
 }  // namespace heddle::halide

@@ -13,6 +13,11 @@ struct KernelFacts {
   std::string symbol;             ///< the entry: int symbol(void **argv)
   std::int64_t scratch_once = 0;  ///< bytes the calling thread holds at most, outside tasks
   std::int64_t scratch_task = 0;  ///< bytes one task of a parallel loop holds at most
+  // On a device.
+  int launches = 0;
+  std::int64_t threads = 0;       ///< of the largest block
+  std::int64_t shared_bytes = 0;  ///< of the block that has most
+  std::int64_t device_bytes = 0;  ///< of all arrays between launches
 };
 
 /// Writes the object. One kernel per process: names would be counted up otherwise, and the bytes

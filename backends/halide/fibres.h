@@ -33,6 +33,8 @@ class FibreStage {
 
   void compute_at(Func consumer, Var at);
   void compute_root();
+  /// On a device, after compute_root.
+  void launch();
 
  private:
   using Inclusive = std::function<Expr(const Index&, const Expr&)>;
@@ -47,6 +49,7 @@ class FibreStage {
   Inclusive make_plain_scan();
   Inclusive make_chunked_scan(int lanes);
   void make_sort();
+  Func make_counted_order(const Func& keys);
   Func make_ranks(const Func& keys);
   Func make_radix_pass(const Func& keys, std::optional<Func> before, int pass);
 
@@ -58,6 +61,7 @@ class FibreStage {
   const FibreAxes axes_;
   Var i_{"i"};
   std::vector<Func> held_;
+  std::map<std::string, Func> in_thread_;  ///< on a device: what a thread of a held Func computes
 };
 
 }  // namespace heddle::halide

@@ -3,7 +3,9 @@
 #ifndef HEDDLE_BACKENDS_HALIDE_KERNEL_BUILDER_H_
 #define HEDDLE_BACKENDS_HALIDE_KERNEL_BUILDER_H_
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "heddle/backends/halide/loops.h"
 #include "heddle/schedule/kernel.h"
@@ -30,6 +32,7 @@ class KernelBuilder {
   Elements elements;
   std::vector<Halide::ImageParam> inputs;
   std::vector<OutputGroup> outputs;
+  std::map<std::string, int> thread_registers;  ///< see gpu/thread_registers.h
 
   const Node& node(ValueId v) const { return *elements.maker(v); }
   int lanes_of(ValueId v) const;  ///< vector length for the value's element type

@@ -40,6 +40,11 @@ int run(bool checked, const std::string& kernel_path, const std::string& object_
   std::printf("symbol %s\nscratch_once %lld\nscratch_task %lld\n", facts.symbol.c_str(),
               static_cast<long long>(facts.scratch_once),
               static_cast<long long>(facts.scratch_task));
+  if (facts.launches > 0) {
+    std::printf("launches %d\nthreads %lld\nshared_bytes %lld\ndevice_bytes %lld\n", facts.launches,
+                static_cast<long long>(facts.threads), static_cast<long long>(facts.shared_bytes),
+                static_cast<long long>(facts.device_bytes));
+  }
   return 0;
 }
 

@@ -36,6 +36,13 @@ void FibreStage::make_sort() {
   const std::int64_t n = axes_.length().number();
   Func keys("keys" + name_);
   keys(axes_.arguments(i_)) = key_of(element(i_), a);
+  if (b_.kernel.target.on_device()) {
+    hold(keys);
+    const Func order = make_counted_order(keys);
+    return b_.elements.stage(v_, [=, axes = axes_](const Index& index) {
+      return Expr(order(axes.arguments_at(index, index[axes.axis])));
+    });
+  }
   const int bits = keys.type().bits(), lanes = std::max(1, b_.vector * 32 / bits);
   if (n >= lanes) keys.vectorize(i_, lanes, tail(n, lanes));
   hold(keys);

@@ -15,37 +15,10 @@
 #include "heddle/graph/scalar_convert.h"
 #include "heddle/runtime/core/abi.h"
 #include "heddle/schedule/collapse.h"
+#include "support/kernel_buffer.h"
 
 namespace heddle::testing {
 namespace {
-
-// Halide's buffer, as its runtime header lays it out.
-struct BufferDimension {
-  std::int32_t min = 0, extent = 0, stride = 0;
-  std::uint32_t flags = 0;
-};
-struct BufferType {
-  std::uint8_t code = 0, bits = 0;
-  std::uint16_t lanes = 1;
-};
-struct Buffer {
-  std::uint64_t device = 0;
-  const void* interface = nullptr;
-  std::uint8_t* host = nullptr;
-  std::uint64_t flags = 0;
-  BufferType type;
-  std::int32_t dimensions = 0;
-  BufferDimension* dim = nullptr;
-  void* padding = nullptr;
-};
-static_assert(sizeof(Buffer) == 56);
-
-BufferType buffer_type(DType d) {
-  const auto bits = static_cast<std::uint8_t>(8 * size_of(d));
-  if (bits == 16 && is_floating(d)) return {1, bits, 1};  // bits to a kernel
-  if (is_floating(d)) return {2, bits, 1};
-  return {static_cast<std::uint8_t>(d == DType::boolean || !is_signed(d) ? 1 : 0), bits, 1};
-}
 
 // ---- the services kernels call ----
 
@@ -251,12 +224,15 @@ double KernelRunner::seconds(std::size_t kernel, std::span<const Literal> inputs
   return best;
 }
 
-Kernel kernel_of(const Function& body, RecipeKind kind, std::vector<int> shares) {
+Kernel kernel_of(const Function& body, RecipeKind kind, std::vector<int> shares,
+                 const std::string& carrier) {
   std::vector<Port> in, out;
   for (const Input& i : body.inputs) in.push_back({dense_strides(body.type(i.value).dims)});
   for (const Output& o : body.outputs) out.push_back({dense_strides(body.type(o.value).dims)});
   for (std::size_t o = 0; o < shares.size(); ++o) out[o].shares = shares[o];
-  return make_kernel(body, in, out, kind, Target::host());
+  Target target = Target::host();
+  target.carrier = carrier;
+  return make_kernel(body, in, out, kind, target);
 }
 
 Literal random_literal(const Type& type, unsigned seed, double low, double high) {

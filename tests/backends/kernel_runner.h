@@ -40,7 +40,9 @@ class KernelRunner {
 };
 
 /// The kernel of a whole function, ports dense. `shares`: by output, the input it overwrites.
-Kernel kernel_of(const Function& body, RecipeKind kind, std::vector<int> shares = {});
+/// `carrier`: of this machine.
+Kernel kernel_of(const Function& body, RecipeKind kind, std::vector<int> shares = {},
+                 const std::string& carrier = "cpu");
 
 /// Random elements in [low, high): the same for the same seed on every machine.
 Literal random_literal(const Type& type, unsigned seed, double low = -2, double high = 2);

@@ -1,0 +1,57 @@
+// A contraction or a convolution as a product of matrices: rows of the left side, columns of the
+// right side, an inner index, and batches (schedule/loops.h: DotShape).
+#ifndef HEDDLE_BACKENDS_HALIDE_DOT_OPERANDS_H_
+#define HEDDLE_BACKENDS_HALIDE_DOT_OPERANDS_H_
+
+#include <functional>
+
+#include "heddle/backends/halide/elements.h"
+#include "heddle/schedule/loops.h"
+
+namespace heddle::halide {
+
+class DotOperands {
+ public:
+  /// `dot` is made by a dot_general or a conv_general.
+  DotOperands(Elements& elements, ValueId dot);
+
+  const DotShape& shape() const { return s_; }
+  Extent m() const { return product(rows_); }
+  Extent n() const { return product(columns_); }
+  Extent k() const { return product(inner_); }
+  Extent batches() const { return product(batch_); }
+
+  // Elements by positions, row-major in the lists of axes; they must lie inside.
+  Expr left(const Expr& batch, const Expr& row, const Expr& inner) const;
+  Expr right(const Expr& batch, const Expr& column, const Expr& inner) const;
+  /// The batch of the left side that belongs to a batch: a convolution's kernel is the same for all
+  /// images.
+  Expr left_batch(const Expr& batch) const;
+
+  /// Whether neighbours along the rows, or columns, are neighbours in memory.
+  bool lhs_contiguous() const;
+  bool rhs_contiguous() const;
+
+ private:
+  using Axes = std::vector<std::int64_t>;
+  // The images of a convolution are batches, or columns (see DotShape).
+  bool by_image() const { return batch_.size() > 1; }
+  Expr patch(const Expr& batch, const Expr& column, const Expr& inner) const;
+  Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Extents& free,
+               const Axes& inner_axes, const Expr& batch, const Expr& position,
+               const Expr& inner) const;
+
+  Elements& elements_;
+  const Node& node_;
+  const bool conv_;
+  const DotShape s_;
+  const Extents batch_, rows_, columns_, inner_;
+};
+
+/// From here on the elements of `dot` are read by their batch, row and column.
+void stage_dot(Elements& elements, ValueId dot,
+               std::function<Expr(const Expr& batch, const Expr& row, const Expr& column)> read);
+
+}  // namespace heddle::halide
+
+#endif  // HEDDLE_BACKENDS_HALIDE_DOT_OPERANDS_H_

@@ -1,0 +1,22 @@
+// Operations whose form in a device's language means something else than here.
+#ifndef HEDDLE_BACKENDS_HALIDE_GPU_DEVICE_MATH_H_
+#define HEDDLE_BACKENDS_HALIDE_GPU_DEVICE_MATH_H_
+
+#include <Halide.h>
+
+namespace heddle::halide::gpu {
+
+/// A pass over the final statement. A device's max and min give the number when the other argument
+/// is NaN (Metal) or anything (OpenCL): strict ones become comparisons, which keep the second
+/// argument's NaN. A choice between booleans becomes one of conditions: the devices' select is for
+/// numbers. fmodf is called fmod there.
+class DeviceMath final : public Halide::Internal::IRMutator {
+ protected:
+  using Halide::Internal::IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Call* call) override;
+  Halide::Expr visit(const Halide::Internal::Select* choice) override;
+};
+
+}  // namespace heddle::halide::gpu
+
+#endif  // HEDDLE_BACKENDS_HALIDE_GPU_DEVICE_MATH_H_
