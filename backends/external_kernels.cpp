@@ -41,7 +41,10 @@ class Chooser {
       const KernelPattern* pattern = kernels_.pattern(*entry);
       if (pattern == nullptr) return std::nullopt;  // Heddle's own
       if (!pattern->compiled) continue;
-      if (!std::holds_alternative<PreparedKernel>(pattern->prepare(*invocation))) continue;
+      const Prepared answer = with_context(
+          {.operation = node.op.name, .step = 27, .carrier = "cpu", .where = node.where},
+          [&] { return pattern->prepare(*invocation); });
+      if (!std::holds_alternative<PreparedKernel>(answer)) continue;
       check_symbol(*pattern->compiled);
       return pattern->compiled;
     }
@@ -66,7 +69,7 @@ class Chooser {
 
 ExternalKernels external_kernels(const Target& target) {
   if (target.carrier != "cpu" || target.triple != Target::host().triple) return nullptr;
-  const auto chooser = std::make_shared<Chooser>(find_carrier(target.carrier));
+  const auto chooser = std::make_shared<Chooser>(find_carrier(target.carrier, {}));
   return [chooser](const NodeContext& node) { return chooser->choose(node); };
 }
 

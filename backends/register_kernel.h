@@ -17,12 +17,14 @@ namespace heddle {
 /// What the macro does, at any time before the carrier is used. ValueError: an unknown operation,
 /// or one that has such a kernel on this carrier; NotAvailableError: an unknown carrier; TypeError:
 /// an empty kernel, or a carrier in use.
-void register_kernel(std::string_view operation, std::string_view carrier, PrepareFunction kernel);
+void register_kernel(std::string_view operation, std::string_view carrier, PrepareFunction kernel,
+                     Location where = std::source_location::current());
 
 namespace internal {
 /// An error ends the process, with operation, carrier and the reason on stderr.
 bool register_kernel_or_abort(const char* operation, const char* carrier,
-                              PrepareFunction (*kernel)());
+                              PrepareFunction (*kernel)(),
+                              Location where = std::source_location::current());
 }  // namespace internal
 
 #define HEDDLE_JOIN_NAMES(a, b) a##b

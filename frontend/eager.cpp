@@ -1,7 +1,5 @@
 #include "heddle/frontend/eager.h"
 
-#include <typeinfo>
-
 #include "heddle/backends/eager/executor.h"
 #include "heddle/backends/eager/transfer.h"
 #include "heddle/graph/extents.h"
@@ -9,16 +7,18 @@
 namespace heddle {
 namespace {
 
-Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>& extents) {
+Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>& extents,
+                  Location where) {
   const auto number = static_cast<unsigned>(dtype);
   if (number < static_cast<unsigned>(DType::boolean) ||
       number > static_cast<unsigned>(DType::f64)) {
     throw TypeError({.message = std::string(what) + ": no such dtype",
                      .field = "dtype",
-                     .found = std::to_string(number)});
+                     .found = std::to_string(number),
+                     .where = where});
   }
   Type type{dtype, {extents.begin(), extents.end()}};
-  check_extents(type, what, {});
+  check_extents(type, "", what, where);
   return type;
 }
 
@@ -51,15 +51,7 @@ void check_range(const Tensor& t, const char* what, std::int64_t first, std::int
 // What fails below knows the medium; here it is known what for.
 template <class F>
 auto named(const char* what, Location where, F f) {
-  try {
-    return f();
-  } catch (const RuntimeError& e) {
-    if (typeid(e) != typeid(RuntimeError) || !e.detail().operation.empty()) throw;
-    ErrorDetail detail = e.detail();
-    detail.operation = what;
-    detail.where = where;
-    throw RuntimeError(std::move(detail));
-  }
+  return with_context({.operation = what, .where = where}, f);
 }
 
 Literal converted(std::span<const double> elements, const Dims& dims, DType dtype) {
@@ -68,58 +60,68 @@ Literal converted(std::span<const double> elements, const Dims& dims, DType dtyp
 
 }  // namespace
 
-Tensor tensor(const Literal& literal, std::string_view carrier) {
-  return named("tensor", {}, [&] { return copied(make_tensor(literal), find_carrier(carrier)); });
+Tensor tensor(const Literal& literal, std::string_view carrier, std::source_location where) {
+  return named("tensor", where,
+               [&] { return copied(make_tensor(literal), find_carrier(carrier, {})); });
 }
 Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>& extents,
-              const TensorOptions& options) {
-  const Type type = checked_type("tensor", options.dtype, extents);
+              const TensorOptions& options, std::source_location where) {
+  const Type type = checked_type("tensor", options.dtype, extents, where);
   if (element_count(type) != static_cast<std::int64_t>(elements.size())) {
-    throw ValueError(
-        {.message = "tensor: the extents want another number of elements",
-         .found = std::to_string(elements.size()),
-         .needed = std::to_string(element_count(type)) + " for " + to_text(type.dims)});
+    throw ValueError({.message = "tensor: the extents want another number of elements",
+                      .found = std::to_string(elements.size()),
+                      .needed = std::to_string(element_count(type)) + " for " + to_text(type.dims),
+                      .where = where});
   }
-  return tensor(converted(elements, type.dims, options.dtype), options.carrier);
+  return tensor(converted(elements, type.dims, options.dtype), options.carrier, where);
 }
 Tensor tensor(std::initializer_list<double> elements, const std::vector<std::int64_t>& extents,
-              const TensorOptions& options) {
-  return tensor(std::span<const double>(elements.begin(), elements.size()), extents, options);
+              const TensorOptions& options, std::source_location where) {
+  return tensor(std::span<const double>(elements.begin(), elements.size()), extents, options,
+                where);
 }
-Tensor tensor(double element, const TensorOptions& options) {
-  return tensor({element}, {}, options);
+Tensor tensor(double element, const TensorOptions& options, std::source_location where) {
+  return tensor({element}, {}, options, where);
 }
-Tensor full(const std::vector<std::int64_t>& extents, double element,
-            const TensorOptions& options) {
-  const Type type = checked_type("full", options.dtype, extents);
-  return named("full", {}, [&] { return filled(type, element, find_carrier(options.carrier)); });
+Tensor full(const std::vector<std::int64_t>& extents, double element, const TensorOptions& options,
+            std::source_location where) {
+  const Type type = checked_type("full", options.dtype, extents, where);
+  return named("full", where,
+               [&] { return filled(type, element, find_carrier(options.carrier, {})); });
 }
-Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
-  return full(extents, 0, options);
+Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options,
+             std::source_location where) {
+  return full(extents, 0, options, where);
 }
-Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options) {
-  const Type type = checked_type("empty", options.dtype, extents);
-  return named("empty", {}, [&] { return new_tensor(type, find_carrier(options.carrier)); });
+Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options,
+             std::source_location where) {
+  const Type type = checked_type("empty", options.dtype, extents, where);
+  return named("empty", where, [&] { return new_tensor(type, find_carrier(options.carrier, {})); });
 }
 
-Tensor on(const Tensor& t, std::string_view carrier) {
-  return named("on", {}, [&] { return copied(t, find_carrier(carrier)); });
+Tensor on(const Tensor& t, std::string_view carrier, std::source_location where) {
+  return named("on", where, [&] { return copied(t, find_carrier(carrier, {})); });
 }
 
-std::vector<double> elements(const Tensor& t) { return to_doubles(to_literal(t)); }
-std::vector<double> elements(const Tensor& t, std::int64_t first, std::int64_t count) {
-  check_range(t, "elements", first, count, {});
+std::vector<double> elements(const Tensor& t, std::source_location where) {
+  return named("elements", where, [&] { return to_doubles(to_literal(t, {})); });
+}
+std::vector<double> elements(const Tensor& t, std::int64_t first, std::int64_t count,
+                             std::source_location where) {
+  check_range(t, "elements", first, count, where);
   const Type type{t.type().dtype, {Dim(count)}};
   std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
-  read_elements(t, first, bytes);
+  named("elements", where, [&] { read_elements(t, first, bytes); });
   return to_doubles(literal_from_bytes(type, std::move(bytes)));
 }
 
-double item(const Tensor& t) {
-  const std::vector<double> all = elements(t);
+double item(const Tensor& t, std::source_location where) {
+  const std::vector<double> all =
+      named("item", where, [&] { return to_doubles(to_literal(t, {})); });
   if (all.size() == 1) return all[0];
-  throw ValueError(
-      {.message = "item: a tensor of one element is needed", .found = to_text(t.type())});
+  throw ValueError({.message = "item: a tensor of one element is needed",
+                    .found = to_text(t.type()),
+                    .where = where});
 }
 
 void assign(const Tensor& t, const Tensor& source, std::source_location where) {
@@ -141,6 +143,9 @@ void assign(const Tensor& t, std::int64_t first, std::span<const double> element
   named("assign", where, [&] { overwrite(storage, first, source); });
 }
 
-void release(const Tensor& t) { writable(t, "release", {}).release(); }
+void release(const Tensor& t, std::source_location where) {
+  CarrierStorage& storage = writable(t, "release", where);
+  named("release", where, [&] { storage.release(); });
+}
 
 }  // namespace heddle

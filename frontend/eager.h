@@ -1,5 +1,5 @@
 // Tensors with elements, here and now. Operations on them run at once, on the carrier they live on;
-// the same functions that `trace` records.
+// the same functions that `trace` records. Errors carry the caller's file and line.
 //
 //   hd::Tensor x = hd::tensor({1, 2, 3, 4}, {2, 2});
 //   hd::Tensor w = hd::tensor({0.5, -1, 2, 0}, {2, 2});
@@ -29,27 +29,37 @@ struct TensorOptions {
 /// ValueError when their number is not that of the extents. NotAvailableError for an unknown
 /// carrier.
 Tensor tensor(std::span<const double> elements, const std::vector<std::int64_t>& extents,
-              const TensorOptions& options = {});
+              const TensorOptions& options = {},
+              std::source_location where = std::source_location::current());
 Tensor tensor(std::initializer_list<double> elements, const std::vector<std::int64_t>& extents,
-              const TensorOptions& options = {});
+              const TensorOptions& options = {},
+              std::source_location where = std::source_location::current());
 /// Rank 0.
-Tensor tensor(double element, const TensorOptions& options = {});
-Tensor tensor(const Literal& literal, std::string_view carrier = "cpu");
+Tensor tensor(double element, const TensorOptions& options = {},
+              std::source_location where = std::source_location::current());
+Tensor tensor(const Literal& literal, std::string_view carrier = "cpu",
+              std::source_location where = std::source_location::current());
 /// Every element the same.
 Tensor full(const std::vector<std::int64_t>& extents, double element,
-            const TensorOptions& options = {});
-Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options = {});
+            const TensorOptions& options = {},
+            std::source_location where = std::source_location::current());
+Tensor zeros(const std::vector<std::int64_t>& extents, const TensorOptions& options = {},
+             std::source_location where = std::source_location::current());
 /// Elements are anything until `assign` writes them.
-Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options = {});
+Tensor empty(const std::vector<std::int64_t>& extents, const TensorOptions& options = {},
+             std::source_location where = std::source_location::current());
 
 /// The same elements on another carrier: a copy, without a past.
-Tensor on(const Tensor& tensor, std::string_view carrier);
+Tensor on(const Tensor& tensor, std::string_view carrier,
+          std::source_location where = std::source_location::current());
 /// The elements in row-major order, converted. Errors as to_literal.
-std::vector<double> elements(const Tensor& tensor);
+std::vector<double> elements(const Tensor& tensor,
+                             std::source_location where = std::source_location::current());
 /// `count` of them from number `first` on. ValueError when there are fewer.
-std::vector<double> elements(const Tensor& tensor, std::int64_t first, std::int64_t count);
+std::vector<double> elements(const Tensor& tensor, std::int64_t first, std::int64_t count,
+                             std::source_location where = std::source_location::current());
 /// The one element; ValueError when there are several.
-double item(const Tensor& tensor);
+double item(const Tensor& tensor, std::source_location where = std::source_location::current());
 
 /// Overwrites the elements of a concrete tensor in place; its version grows by one. Every handle
 /// sees it, and a pass backwards that needs the old ones is refused. ValueError for another type.
@@ -60,7 +70,7 @@ void assign(const Tensor& tensor, const Tensor& elements,
 void assign(const Tensor& tensor, std::int64_t first, std::span<const double> elements,
             std::source_location where = std::source_location::current());
 /// Gives the memory back now. Every later use is a ReleasedError.
-void release(const Tensor& tensor);
+void release(const Tensor& tensor, std::source_location where = std::source_location::current());
 
 }  // namespace heddle
 

@@ -70,6 +70,9 @@ Tensor operator+(TensorArg x, TensorArg y) { return call_operation(op_add, {x, y
 Tensor operator-(TensorArg x, TensorArg y) { return call_operation(op_sub, {x, y}); }
 Tensor operator*(TensorArg x, TensorArg y) { return call_operation(op_mul, {x, y}); }
 Tensor operator/(TensorArg x, TensorArg y) { return call_operation(op_div, {x, y}); }
+Tensor operator&(TensorArg x, TensorArg y) { return call_operation(op_and_, {x, y}); }
+Tensor operator|(TensorArg x, TensorArg y) { return call_operation(op_or_, {x, y}); }
+Tensor operator^(TensorArg x, TensorArg y) { return call_operation(op_xor_, {x, y}); }
 Tensor operator<(TensorArg x, TensorArg y) { return compare("lt", x, y); }
 Tensor operator<=(TensorArg x, TensorArg y) { return compare("le", x, y); }
 Tensor operator>(TensorArg x, TensorArg y) { return compare("gt", x, y); }

@@ -10,22 +10,19 @@
 namespace heddle {
 
 /// An operand: a tensor or a number, and where it stands in the user's source. Made by implicit
-/// conversion, so that `a + 2.0f` knows its line. A number is weak: it takes the tensor's dtype and
-/// never widens it.
+/// conversion, so that `a + 2.0f` knows its line. A number of any arithmetic type is weak: it takes
+/// the tensor's dtype and never widens it.
 class TensorArg {
  public:
   using Where = std::source_location;
   TensorArg(const Tensor& t, Where w = Where::current()) : operand_(t), where_(w) {}  // NOLINT
   /// The one result of an extension's call.
-  TensorArg(const CallResults& r, Where w = Where::current())
-      : operand_(static_cast<Tensor>(r)), where_(w) {}                         // NOLINT
-  TensorArg(double v, Where w = Where::current()) : operand_(v), where_(w) {}  // NOLINT
-  TensorArg(float v, Where w = Where::current())
-      : operand_(static_cast<double>(v)), where_(w) {}  // NOLINT
-  TensorArg(int v, Where w = Where::current())
-      : operand_(static_cast<std::int64_t>(v)), where_(w) {}                         // NOLINT
-  TensorArg(std::int64_t v, Where w = Where::current()) : operand_(v), where_(w) {}  // NOLINT
-  TensorArg(bool v, Where w = Where::current()) : operand_(v), where_(w) {}          // NOLINT
+  TensorArg(const CallResults& r, Where w = Where::current())  // NOLINT
+      : operand_(with_context({.where = w}, [&] { return static_cast<Tensor>(r); })), where_(w) {}
+  /// Any number; errors as weak_scalar.
+  template <class T>
+  requires std::is_arithmetic_v<T> TensorArg(T v, Where w = Where::current())
+      : operand_(weak_scalar(v, w)), where_(w) {}  // NOLINT
 
   const Operand& operand() const { return operand_; }
   const Location& where() const { return where_; }
@@ -41,6 +38,10 @@ Tensor operator+(TensorArg x, TensorArg y);
 Tensor operator-(TensorArg x, TensorArg y);
 Tensor operator*(TensorArg x, TensorArg y);
 Tensor operator/(TensorArg x, TensorArg y);
+/// Of bool tensors element by element, of integers bit by bit.
+Tensor operator&(TensorArg x, TensorArg y);
+Tensor operator|(TensorArg x, TensorArg y);
+Tensor operator^(TensorArg x, TensorArg y);
 /// Comparisons give bool tensors; for equality write equal(x, y).
 Tensor operator<(TensorArg x, TensorArg y);
 Tensor operator<=(TensorArg x, TensorArg y);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/builder.h"
+#include "heddle/graph/extents.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/schema.h"
 #include "heddle/graph/text.h"
@@ -229,7 +230,7 @@ class Reader {
       const Type t = type();
       values.push_back(b.input(name, t, byte() != 0));
     }
-    for (std::size_t n = count(); n-- > 0;) node(b, values);
+    for (std::size_t n = count(); n-- > 0;) node(b, values, called);
     for (std::size_t o = count(); o-- > 0;) {
       const std::string name = text();
       b.output(name, value(values));
@@ -245,7 +246,7 @@ class Reader {
     return values[n];
   }
 
-  void node(Builder& b, Values& values) {
+  void node(Builder& b, Values& values, const std::string& function) {
     const std::string name = text();
     const auto version = static_cast<int>(number());
     const Operation* op = find_operation(name, version);
@@ -261,6 +262,7 @@ class Reader {
     std::optional<Literal> literal;
     if (op == &op_constant) {
       const Type t = type();
+      check_extents(t, "@" + function + ": a constant", "", {});
       const auto data = blob();
       literal = literal_from_bytes(t, {data.begin(), data.end()});
     }

@@ -10,18 +10,9 @@ namespace {
 std::vector<Type> infer(const Operation& op, std::span<const Type> operands,
                         const Attributes& attributes, const Literal* literal,
                         const Program* callees, Location where) {
-  try {
-    return op.strict.infer({op, operands, attributes, literal, callees});
-  } catch (const Error& e) {
-    ErrorDetail detail = e.detail();
-    if (detail.operation.empty()) detail.operation = std::string(op.name);
-    if (detail.where == Location{}) detail.where = where;
-    if (dynamic_cast<const TypeError*>(&e)) throw TypeError(detail);
-    if (dynamic_cast<const ValueError*>(&e)) throw ValueError(detail);
-    if (dynamic_cast<const OverflowError*>(&e)) throw OverflowError(detail);
-    if (dynamic_cast<const NotImplementedError*>(&e)) throw NotImplementedError(detail);
-    throw;
-  }
+  return with_context({.operation = op.name, .where = where}, [&] {
+    return op.strict.infer({op, operands, attributes, literal, callees, where});
+  });
 }
 
 // Names are printed into program text and into C headers: a letter or _, then letters, digits and _
@@ -38,7 +29,7 @@ void check_name(std::string_view name, std::string_view kind) {
 
 }  // namespace
 
-void check_extents(const Type& type, std::string_view operation, Location where) {
+std::optional<ErrorDetail> extent_fault(const Type& type) {
   double bytes = static_cast<double>(size_of(type.dtype));
   bool negative = false;
   for (const Dim& d : type.dims) {
@@ -46,11 +37,24 @@ void check_extents(const Type& type, std::string_view operation, Location where)
     negative |= d.constant() < 0;
     bytes *= d.constant() > 0 ? static_cast<double>(d.constant()) : 1.0;
   }
-  if (!negative && bytes <= 0x1p62) return;
-  throw ValueError({.message = negative ? "a negative extent" : "a type larger than memory",
-                    .operation = std::string(operation),
-                    .found = to_text(type),
-                    .where = where});
+  if (negative) {
+    return ErrorDetail{
+        .message = "a negative extent", .found = to_text(type), .needed = "extents of 0 and more"};
+  }
+  if (bytes <= 0x1p62) return std::nullopt;
+  return ErrorDetail{.message = "a type larger than memory",
+                     .found = to_text(type),
+                     .needed = "at most 2^62 bytes"};
+}
+
+void check_extents(const Type& type, std::string_view what, std::string_view operation,
+                   Location where) {
+  std::optional<ErrorDetail> fault = extent_fault(type);
+  if (!fault) return;
+  if (!what.empty()) fault->message = std::string(what) + ": " + fault->message;
+  fault->operation = operation;
+  fault->where = where;
+  throw ValueError(*std::move(fault));
 }
 
 Builder::Builder(std::string_view name, const Program* callees) : callees_(callees) {
@@ -70,7 +74,9 @@ ValueId Builder::input(std::string_view name, Type type, bool donate) {
     throw ValueError(
         {.message = "@" + function_.name + " has two inputs '" + std::string(name) + "'"});
   }
-  check_extents(type, "", where_);
+  if (extent_fault(type)) {
+    check_extents(type, "@" + function_.name + ": input '" + std::string(name) + "'", "", where_);
+  }
   const ValueId v = new_value(std::move(type), kNoNode);
   function_.inputs.push_back({std::string(name), v, donate});
   return v;
@@ -104,7 +110,7 @@ Values Builder::add(const Operation& op, Ids operands, Attributes attributes, Lo
   const auto index = static_cast<std::uint32_t>(function_.nodes.size());
   Node node{.op = &op, .operands = Values(operands.begin(), operands.end()), .where = where};
   for (Type& t : infer(op, types, attributes, nullptr, callees_, where)) {
-    check_extents(t, op.name, where);
+    check_extents(t, "", op.name, where);
     node.results.push_back(new_value(std::move(t), index));
   }
   node.attributes = std::move(attributes);

@@ -234,25 +234,16 @@ void check_home(Bound call) {
 /// The same error, with step, operation and place where they are missing.
 template <class F>
 auto at_step(int step, const Operation& op, Location where, F f) {
-  const auto detail_of = [&](const Error& e) {
-    ErrorDetail d = e.detail();
-    if (d.step == 0) d.step = step;
-    if (d.operation.empty() || d.operation != op.name) d.operation = text(op.name);
-    if (d.where == Location{}) d.where = where;
-    return d;
-  };
   try {
     return f();
   } catch (const InternalError&) {
     throw;
-  } catch (const TypeError& e) {
-    throw TypeError(detail_of(e));
-  } catch (const ValueError& e) {
-    throw ValueError(detail_of(e));
-  } catch (const OverflowError& e) {
-    throw OverflowError(detail_of(e));
-  } catch (const NotImplementedError& e) {
-    throw NotImplementedError(detail_of(e));
+  } catch (const Error& e) {
+    ErrorDetail d = e.detail();
+    if (d.step == 0) d.step = step;
+    if (d.operation != op.name) d.operation = text(op.name);
+    if (d.where == Location{}) d.where = where;
+    e.rethrow_with(std::move(d));
   }
 }
 

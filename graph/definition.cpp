@@ -83,10 +83,11 @@ OperationDefinition::~OperationDefinition() = default;
 
 const Operation& OperationDefinition::operation() const { return record_->operation; }
 
-CallResults OperationDefinition::operator()(std::initializer_list<Operand> operands,
+CallResults OperationDefinition::operator()(std::initializer_list<CallOperand> operands,
                                             Attributes options, std::source_location where) const {
-  return {
-      call(operation(), Operands(operands.begin(), operands.size()), std::move(options), where)};
+  std::vector<Operand> all;
+  for (const CallOperand& o : operands) all.push_back(o.value);
+  return {call(operation(), all, std::move(options), where)};
 }
 
 std::string operation_name_fault(std::string_view name, bool extension) {
@@ -108,19 +109,22 @@ std::string operation_name_fault(std::string_view name, bool extension) {
 }
 
 const OperationDefinition& define_operation(std::string_view name, OperationSchema schema,
-                                            ResolveFunction resolve, DefinitionParts parts) {
-  if (const std::string fault = operation_name_fault(name, true); !fault.empty()) {
-    refuse<ValueError>("", fault, "name", "'" + std::string(name) + "'");
-  }
-  check_parts(name, resolve, parts);
-  const auto destroy = [](OperationDefinition* d) { delete d; };
-  std::unique_ptr<OperationDefinition, decltype(destroy)> made(
-      new OperationDefinition(name, schema, std::move(resolve), std::move(parts)), destroy);
-  if (!add_extension(made->operation())) {
-    refuse<ValueError>("", "there is an operation of this name", "name",
-                       "'" + std::string(name) + "'");
-  }
-  return *made.release();
+                                            ResolveFunction resolve, DefinitionParts parts,
+                                            Location where) {
+  return with_context({.where = where}, [&]() -> const OperationDefinition& {
+    if (const std::string fault = operation_name_fault(name, true); !fault.empty()) {
+      refuse<ValueError>("", fault, "name", "'" + std::string(name) + "'");
+    }
+    check_parts(name, resolve, parts);
+    const auto destroy = [](OperationDefinition* d) { delete d; };
+    std::unique_ptr<OperationDefinition, decltype(destroy)> made(
+        new OperationDefinition(name, schema, std::move(resolve), std::move(parts)), destroy);
+    if (!add_extension(made->operation())) {
+      refuse<ValueError>("", "there is an operation of this name", "name",
+                         "'" + std::string(name) + "'");
+    }
+    return *made.release();
+  });
 }
 
 const OperationDefinition* definition_of(const Operation& op) { return op.extension; }

@@ -148,12 +148,12 @@ class OperationDefinition {
 
   const Operation& operation() const;
   /// An ordinary call: traced operands add a node, concrete ones run on their carrier.
-  CallResults operator()(std::initializer_list<Operand> operands, Attributes options = {},
+  CallResults operator()(std::initializer_list<CallOperand> operands, Attributes options = {},
                          std::source_location where = std::source_location::current()) const;
 
  private:
   friend const OperationDefinition& define_operation(std::string_view, OperationSchema,
-                                                     ResolveFunction, DefinitionParts);
+                                                     ResolveFunction, DefinitionParts, Location);
   OperationDefinition(std::string_view defined, OperationSchema bound, ResolveFunction resolving,
                       DefinitionParts parts);
   ~OperationDefinition();
@@ -166,7 +166,8 @@ class OperationDefinition {
 /// callback or empty rules; ValueError for no choice of derivative or kByDecomposition without
 /// `decompose`; ValueError for a name that is taken.
 const OperationDefinition& define_operation(std::string_view name, OperationSchema schema,
-                                            ResolveFunction resolve, DefinitionParts parts);
+                                            ResolveFunction resolve, DefinitionParts parts,
+                                            Location where = std::source_location::current());
 
 /// The definition behind a record; null for a built-in operation.
 const OperationDefinition* definition_of(const Operation& op);

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeinfo>
+#include <utility>
 
 namespace heddle {
 
@@ -41,6 +43,7 @@ struct ErrorDetail {
   std::string field;      ///< "operands[1].dtype"
   std::string found;      ///< "f32[512,10]"
   std::string needed;     ///< "f32[784,N]"
+  std::string carrier;    ///< "cpu": where a kernel was prepared or run
   Location where;
 };
 
@@ -48,15 +51,24 @@ class Error : public std::runtime_error {
  public:
   explicit Error(ErrorDetail detail);
   const ErrorDetail& detail() const { return detail_; }
+  /// In a handler of this error: throws one of the same class with another detail. Of a class that
+  /// is derived elsewhere: the error itself.
+  [[noreturn]] void rethrow_with(ErrorDetail detail) const;
 
  private:
+  virtual void throw_same(ErrorDetail detail) const;
   ErrorDetail detail_;
 };
 
-#define HEDDLE_ERROR(name, base) \
-  class name : public base {     \
-   public:                       \
-    using base::base;            \
+#define HEDDLE_ERROR(name, base)                                        \
+  class name : public base {                                            \
+   public:                                                              \
+    using base::base;                                                   \
+                                                                        \
+   private:                                                             \
+    void throw_same(ErrorDetail detail) const override {                \
+      if (typeid(*this) == typeid(name)) throw name(std::move(detail)); \
+    }                                                                   \
   }
 HEDDLE_ERROR(TypeError, Error);   ///< wrong kind, count or dtype of an operand or option
 HEDDLE_ERROR(ValueError, Error);  ///< right type, wrong value: shapes, axes, names
@@ -77,6 +89,28 @@ HEDDLE_ERROR(CompileError, Error);        ///< a kernel, or the linker, failed; 
 HEDDLE_ERROR(ParseError, Error);          ///< program text, with file:line:column
 HEDDLE_ERROR(InternalError, Error);       ///< ours, never the user's
 #undef HEDDLE_ERROR
+
+/// What is known where something runs, for the errors that it throws.
+struct ErrorContext {
+  std::string_view operation{};
+  int step = 0;
+  std::string_view carrier{};
+  Location where{};
+};
+/// In a handler: the same error with what it does not say itself.
+[[noreturn]] void rethrow_in(const ErrorContext& context, const Error& error);
+
+/// Runs `f`. An error of the classes above that it throws gets what it does not say itself:
+/// operation, step, carrier, place. InternalError, classes derived elsewhere and foreign exceptions
+/// pass as they are.
+template <class F>
+decltype(auto) with_context(const ErrorContext& context, F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    rethrow_in(context, e);
+  }
+}
 
 /// Throws InternalError unless `holds`. For invariants of ours; user input gets a typed error
 /// instead.

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -113,6 +115,30 @@ std::string checked_kernel(Bound call, std::optional<std::string> kernel) {
 
 }  // namespace
 
+namespace internal {
+
+Operand wide_scalar(std::uint64_t value, Location where) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  if (value <= static_cast<std::uint64_t>(kMost)) return static_cast<std::int64_t>(value);
+  throw OverflowError({.message = "a whole number beside a tensor is an i64",
+                       .found = absl::StrCat(value),
+                       .needed = absl::StrCat("at most ", kMost),
+                       .where = where});
+}
+
+Operand wide_scalar(long double value, Location where) {
+  constexpr auto kMost = std::numeric_limits<double>::max();
+  if (!std::isfinite(value) || std::fabs(value) <= kMost) return static_cast<double>(value);
+  char text[64];
+  std::snprintf(text, sizeof text, "%Lg", value);
+  throw OverflowError({.message = "a number beside a tensor is an f64",
+                       .found = text,
+                       .needed = absl::StrCat("at most ", kMost, " in magnitude"),
+                       .where = where});
+}
+
+}  // namespace internal
+
 Attribute to_attribute(const Operand& operand) {
   if (const auto* whole = std::get_if<std::int64_t>(&operand)) return *whole;
   if (const auto* number = std::get_if<double>(&operand)) return *number;
@@ -131,12 +157,13 @@ BoundOperationCall::BoundOperationCall(Key, const Operation& operation,
       where(place),
       number(next_number()) {}
 
-BoundOperationCall::BoundOperationCall(const BoundOperationCall& like, std::vector<Operand> others)
+BoundOperationCall::BoundOperationCall(const BoundOperationCall& like, std::vector<Operand> others,
+                                       Location place)
     : op(like.op),
       schema(like.schema),
       operands(std::move(others)),
       options(like.options),
-      where(like.where),
+      where(place),
       number(like.number) {}
 
 const Tensor& BoundOperationCall::tensor(std::size_t i) const {
@@ -154,11 +181,12 @@ std::vector<Type> BoundOperationCall::tensor_types() const {
 }
 
 BoundOperationCall BoundOperationCall::without_storage() const {
-  return {*this, types_only(operands)};
+  return {*this, types_only(operands), where};
 }
 BoundOperationCall BoundOperationCall::with_operands(Operands others) const {
-  return {*this, {others.begin(), others.end()}};
+  return {*this, {others.begin(), others.end()}, where};
 }
+BoundOperationCall BoundOperationCall::at(Location place) const { return {*this, operands, place}; }
 
 ResultTolerance tolerance_of(DType dtype) {
   if (!is_floating(dtype)) return {};
@@ -215,5 +243,6 @@ Invocation Invocation::without_storage() const { return {call.without_storage(),
 Invocation Invocation::with_operands(Operands others) const {
   return {call.with_operands(others), *this};
 }
+Invocation Invocation::at(Location place) const { return {call.at(place), *this}; }
 
 }  // namespace heddle

@@ -5,7 +5,9 @@
 
 #include <concepts>
 #include <optional>
+#include <source_location>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,6 +23,49 @@ using Operand = std::variant<Tensor, std::int64_t, double, bool, Attribute>;
 using Operands = std::span<const Operand>;
 /// Of an operand that is no tensor.
 Attribute to_attribute(const Operand& operand);
+
+namespace internal {
+Operand wide_scalar(std::uint64_t value, Location where);
+Operand wide_scalar(long double value, Location where);
+}  // namespace internal
+
+/// The weak scalar of a number of any arithmetic type of C++. OverflowError, with the number: a
+/// whole one that no int64_t holds, a finite one that no double holds.
+template <class T>
+requires std::is_arithmetic_v<T> Operand weak_scalar(T value, Location where) {
+  constexpr bool narrow = std::is_signed_v<T> || sizeof(T) < sizeof(std::int64_t);
+  if constexpr (std::is_same_v<T, bool>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, long double>) {
+    return internal::wide_scalar(value, where);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (narrow) {
+    return static_cast<std::int64_t>(value);
+  } else {
+    return internal::wide_scalar(static_cast<std::uint64_t>(value), where);
+  }
+}
+
+/// An operand as it stands in a call: a tensor, a number of any arithmetic type, a structural
+/// value.
+struct CallOperand {
+  template <class T>
+  requires(std::is_arithmetic_v<T> || std::constructible_from<Operand, const T&>)
+      CallOperand(const T& given, Location where = std::source_location::current())  // NOLINT
+      : value(make(given, where)) {}
+  Operand value;
+
+ private:
+  template <class T>
+  static Operand make(const T& given, Location where) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return weak_scalar(given, where);
+    } else {
+      return Operand(given);
+    }
+  }
+};
 
 class OperationDefinition;
 
@@ -49,9 +94,11 @@ struct BoundOperationCall {
   BoundOperationCall without_storage() const;
   /// The same call on tensors of the same types.
   BoundOperationCall with_operands(Operands others) const;
+  /// The same call from another line.
+  BoundOperationCall at(Location place) const;
 
  private:
-  BoundOperationCall(const BoundOperationCall& like, std::vector<Operand> others);
+  BoundOperationCall(const BoundOperationCall& like, std::vector<Operand> others, Location place);
 };
 using Bound = const BoundOperationCall&;
 
@@ -104,6 +151,8 @@ struct Invocation {
   /// The same invocation; the tensors of its call have types only.
   Invocation without_storage() const;
   Invocation with_operands(Operands others) const;
+  /// The same invocation, called from another line.
+  Invocation at(Location place) const;
 
  private:
   Invocation(BoundOperationCall bound, const Invocation& like);

@@ -53,6 +53,7 @@ struct NodeContext {
   const Attributes& attributes;
   const Literal* literal = nullptr;  ///< of `constant`
   const Program* callees = nullptr;  ///< functions that attributes may name
+  Location where{};                  ///< the user's line, for errors
 };
 using At = const NodeContext&;
 
@@ -148,7 +149,7 @@ const Operation* find_operation(std::string_view name, int version = 1);
 /// In the order of ops.def.
 std::span<const Operation* const> built_in_operations();
 
-/// Errors of infer: adds the operation's name and its operand types to the words.
+/// Errors of infer: adds the operation's name and its place.
 template <class E>
 [[noreturn]] void operation_error(At at, std::string message, std::string field = "",
                                   std::string found = "", std::string needed = "") {
@@ -156,7 +157,8 @@ template <class E>
                       .operation = std::string(at.op.name),
                       .field = std::move(field),
                       .found = std::move(found),
-                      .needed = std::move(needed)});
+                      .needed = std::move(needed),
+                      .where = at.where});
 }
 /// TypeError unless there are exactly `count` operands.
 void check_operand_count(At at, std::size_t count);

@@ -56,7 +56,9 @@ void check_result_alias(const Invocation& inv, std::size_t r, const Tensor& resu
 std::vector<Tensor> run_reference(const ResolvedInvocation& inv) {
   const OperationDefinition* definition = inv.definition();
   internal_check(definition != nullptr && definition->reference, "a reference that is not there");
-  std::vector<Tensor> results = definition->reference(inv).tensors;
+  const ErrorContext context{.operation = inv.call.op->name, .step = 27, .where = inv.call.where};
+  std::vector<Tensor> results =
+      with_context(context, [&] { return definition->reference(inv).tensors; });
   if (results.size() != inv.results.size()) {
     fail<ProviderContractError>(inv, "the reference gave another number of results", "results",
                                 std::to_string(results.size()), std::to_string(inv.results.size()));

@@ -48,23 +48,28 @@ Tensor::operator bool() const {
     throw ValueError({.message = "only a concrete scalar is true or false",
                       .found = empty() ? "an empty tensor" : to_text(type_)});
   }
-  return element_as_double(to_literal(*this), 0) != 0;
+  return element_as_double(to_literal(*this, {}), 0) != 0;
 }
 
-Literal to_literal(const Tensor& tensor) {
+Literal to_literal(const Tensor& tensor, Location where) {
   if (const LiteralStorage* storage = concrete(tensor)) return storage->literal();
   if (tensor.empty() || traced(tensor) != nullptr) {
-    throw ValueError({.message = "only a concrete tensor has elements",
-                      .found = tensor.empty() ? "an empty tensor"
-                                              : "a traced tensor " + to_text(tensor.type())});
+    throw ValueError(
+        {.message = "only a concrete tensor has elements",
+         .found = tensor.empty() ? "an empty tensor" : "a traced tensor " + to_text(tensor.type()),
+         .where = where});
   }
   if (tensor.storage()->released()) {
-    throw ReleasedError({.message = "this tensor was released", .found = to_text(tensor.type())});
+    throw ReleasedError(
+        {.message = "this tensor was released", .found = to_text(tensor.type()), .where = where});
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(tensor.type())));
-  if (!tensor.storage()->read(0, bytes)) {
-    throw NotAvailableError(
-        {.message = "the elements are not in host memory", .found = to_text(tensor.type())});
+  const bool found =
+      with_context({.where = where}, [&] { return tensor.storage()->read(0, bytes); });
+  if (!found) {
+    throw NotAvailableError({.message = "the elements are not in host memory",
+                             .found = to_text(tensor.type()),
+                             .where = where});
   }
   return literal_from_bytes(tensor.type(), std::move(bytes));
 }

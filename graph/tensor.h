@@ -92,7 +92,7 @@ Tensor make_tensor(Literal literal);
 const void* host_carrier();
 /// The elements of a concrete tensor. ValueError for a traced or empty one, ReleasedError for a
 /// released one.
-Literal to_literal(const Tensor& tensor);
+Literal to_literal(const Tensor& tensor, Location where = std::source_location::current());
 
 }  // namespace heddle
 

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/builder.h"
+#include "heddle/graph/extents.h"
 #include "heddle/graph/number_text.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/scalar_convert.h"
@@ -105,7 +106,7 @@ std::vector<std::byte> element_bytes(const std::vector<T>& elements) {
 
 // The elements come before the type, so they are kept as tokens until the type is known: the lexer
 // is copied back.
-Literal parse_literal(Lexer& lexer) {
+Literal parse_literal(Lexer& lexer, std::string_view what) {
   Lexer ahead = lexer;
   while (ahead.peek().kind != Token::end && !ahead.accept(":")) {
     if (ahead.accept("bytes")) {
@@ -115,7 +116,7 @@ Literal parse_literal(Lexer& lexer) {
       ahead.next();
     }
   }
-  const Type type = parse_type(ahead);
+  const Type type = parse_type(ahead, what);
   std::vector<std::byte> bytes;
   if (lexer.accept("bytes")) {
     if (lexer.peek().spelling != ":") lexer.fail("expected ':'");
@@ -157,8 +158,8 @@ class FunctionParser {
   Function parse(std::vector<ValueId>* node_names) {
     lexer_.expect("func");
     lexer_.expect("@");
-    const std::string name = lexer_.expect_word("a function's name");
-    Builder build(name, callees_);
+    name_ = lexer_.expect_word("a function's name");
+    Builder build(name_, callees_);
     parse_inputs(build);
     lexer_.expect("->");
     const std::vector<std::pair<std::string, Type>> outputs = parse_outputs();
@@ -172,6 +173,8 @@ class FunctionParser {
   }
 
  private:
+  std::string of_function(const std::string& what) const { return "@" + name_ + ": " + what; }
+
   void parse_inputs(Builder& build) {
     lexer_.expect("(");
     while (!lexer_.accept(")")) {
@@ -179,7 +182,7 @@ class FunctionParser {
       const Token at = lexer_.peek();
       const std::string name = lexer_.expect_word("an input's name");
       lexer_.expect(":");
-      Type type = parse_type(lexer_);
+      Type type = parse_type(lexer_, of_function("input '" + name + "'"));
       const bool donate = lexer_.accept("donate");
       if (named_.contains(name)) lexer_.fail_at(at, "input '" + name + "' is named twice");
       named_[name] = build.input(name, std::move(type), donate);
@@ -193,7 +196,8 @@ class FunctionParser {
       if (!outputs.empty()) lexer_.expect(",");
       std::string name = lexer_.expect_word("an output's name");
       lexer_.expect(":");
-      outputs.push_back({std::move(name), parse_type(lexer_)});
+      Type type = parse_type(lexer_, of_function("output '" + name + "'"));
+      outputs.push_back({std::move(name), std::move(type)});
     }
     return outputs;
   }
@@ -212,7 +216,7 @@ class FunctionParser {
     Values values;
     std::vector<Type> types;
     if (&op == &op_constant) {
-      values = {build.constant(parse_literal(lexer_), where)};
+      values = {build.constant(parse_literal(lexer_, of_function("a constant")), where)};
       lexer_.expect(":");
     } else {
       const Values operands = parse_operands();
@@ -285,7 +289,7 @@ class FunctionParser {
     for (std::size_t r = 0; r < results.size(); ++r) {
       if (r) lexer_.expect(",");
       const Token type_at = lexer_.peek();
-      const Type written = parse_type(lexer_);
+      const Type written = parse_type(lexer_, of_function("value '" + results[r] + "'"));
       if (written != build.type(values[r])) {
         lexer_.fail_at(type_at, absl::StrCat("the result is ", to_text(build.type(values[r])),
                                              ", not ", to_text(written)));
@@ -316,6 +320,7 @@ class FunctionParser {
 
   Lexer& lexer_;
   const Program* callees_;
+  std::string name_;
   std::map<std::string, ValueId> named_;
   std::vector<ValueId> numbered_;
 };
@@ -328,19 +333,17 @@ Function parse_function(Lexer& lexer, const Program* callees, std::vector<ValueI
 
 Dims parse_dims(Lexer& lexer) { return parse_list<Dim>(lexer, parse_dim); }
 
-Type parse_type(Lexer& lexer) {
+Type parse_type(Lexer& lexer, std::string_view what) {
   const Token at = lexer.peek();
   const auto dtype = parse_dtype(lexer.expect_word("a type"));
   if (!dtype) lexer.fail_at(at, "unknown element type '" + at.spelling + "'");
   Dims dims = parse_dims(lexer);
-  double bytes = static_cast<double>(size_of(*dtype));
-  for (const Dim& d : dims) {
-    if (!d.is_constant()) continue;
-    if (d.constant() < 0) lexer.fail_at(at, "a negative extent");
-    bytes *= d.constant() > 0 ? static_cast<double>(d.constant()) : 1.0;
+  Type type{*dtype, std::move(dims)};
+  if (const auto fault = extent_fault(type)) {
+    lexer.fail_at(at, absl::StrCat(std::string(what), what.empty() ? "" : ": ", fault->message,
+                                   ": found ", fault->found, ", needed ", fault->needed));
   }
-  if (bytes > 0x1p62) lexer.fail_at(at, "a type larger than memory");
-  return {*dtype, std::move(dims)};
+  return type;
 }
 
 Attribute parse_attribute(Lexer& lexer) {

@@ -13,7 +13,8 @@ namespace heddle {
 /// gets the values that "%0", "%1" ... stand for, in order.
 Function parse_function(Lexer& lexer, const Program* callees,
                         std::vector<ValueId>* node_names = nullptr);
-Type parse_type(Lexer& lexer);
+/// `what` names the type's place in errors about its extents: "@f: input 'x'", or "".
+Type parse_type(Lexer& lexer, std::string_view what = "");
 /// "[32,2*n+1]".
 Dims parse_dims(Lexer& lexer);
 Attribute parse_attribute(Lexer& lexer);

@@ -57,7 +57,7 @@ class Verifier {
     expect((n.op == &op_constant) == n.literal.has_value(), "exactly constants hold literals");
     const std::vector<Type> inferred =
         n.literal ? std::vector<Type>{n.literal->type}
-                  : n.op->strict.infer({*n.op, types, n.attributes, nullptr, callees_});
+                  : n.op->strict.infer({*n.op, types, n.attributes, nullptr, callees_, n.where});
     expect(inferred.size() == n.results.size(), "a wrong number of results");
     for (std::size_t r = 0; r < inferred.size(); ++r) {
       define(n.results[r]);

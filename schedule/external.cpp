@@ -34,7 +34,7 @@ std::optional<External> external_of(const ExternalKernels& kernels, const Functi
   if (!kernels || node.literal) return std::nullopt;
   std::vector<Type> types;
   for (ValueId o : node.operands) types.push_back(function.type(o));
-  return kernels({*node.op, types, node.attributes});
+  return kernels({*node.op, types, node.attributes, nullptr, nullptr, node.where});
 }
 
 std::vector<Literal> option_literals(const Attributes& attributes) {

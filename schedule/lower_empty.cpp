@@ -60,18 +60,18 @@ std::optional<Values> lower(Builder& build, const Node& node, Ids operands, cons
 }  // namespace
 
 Program lower_empty(const Program& program) {
-  return rewrite(
-      program, [](Builder& build, const Node& node, Ids operands) -> std::optional<Values> {
-        bool empty = false;
-        for (ValueId o : operands) empty |= is_empty(build.type(o));
-        if (!empty) return std::nullopt;
-        std::vector<Type> types;
-        for (ValueId o : operands) types.push_back(build.type(o));
-        const std::vector<Type> results =
-            node.op->strict.infer({*node.op, types, node.attributes, nullptr, build.callees()});
-        if (results.size() != 1 || is_empty(results[0])) return std::nullopt;
-        return lower(build, node, operands, results[0]);
-      });
+  return rewrite(program,
+                 [](Builder& build, const Node& node, Ids operands) -> std::optional<Values> {
+                   bool empty = false;
+                   for (ValueId o : operands) empty |= is_empty(build.type(o));
+                   if (!empty) return std::nullopt;
+                   std::vector<Type> types;
+                   for (ValueId o : operands) types.push_back(build.type(o));
+                   const std::vector<Type> results = node.op->strict.infer(
+                       {*node.op, types, node.attributes, nullptr, build.callees(), node.where});
+                   if (results.size() != 1 || is_empty(results[0])) return std::nullopt;
+                   return lower(build, node, operands, results[0]);
+                 });
 }
 
 }  // namespace heddle

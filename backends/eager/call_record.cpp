@@ -10,7 +10,8 @@
 namespace heddle {
 namespace {
 
-// Inputs by plain names: names with a dot would become members of a tree.
+// Inputs by plain names: names with a dot would become members of a tree. Nodes without places: the
+// record serves calls from many lines.
 Function plain(const Function& f) {
   Function result = f;
   for (std::size_t i = 0; i < result.inputs.size(); ++i) {
@@ -20,6 +21,7 @@ Function plain(const Function& f) {
   for (std::size_t o = 0; o < result.outputs.size(); ++o) {
     result.outputs[o].name = "y" + std::to_string(o);
   }
+  for (Node& node : result.nodes) node.where = {};
   return result;
 }
 

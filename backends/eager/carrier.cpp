@@ -69,9 +69,10 @@ const T* kept(std::optional<T>& part) {
 
 }  // namespace
 
-const Carrier& define_carrier(CarrierDefinition d) {
+const Carrier& define_carrier(CarrierDefinition d, Location where) {
   define_own_carriers();
-  return add_carrier(std::move(d));
+  return with_context({.where = where},
+                      [&]() -> const Carrier& { return add_carrier(std::move(d)); });
 }
 const Carrier& add_carrier(CarrierDefinition d) {
   check(d);
@@ -87,8 +88,8 @@ const Carrier& add_carrier(CarrierDefinition d) {
                                      kept(d.composite), kept(d.storage));
 }
 const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
-                              const KernelProvider& provider) {
-  return define_carrier({.name = name, .built_in = built_in, .kernels = provider});
+                              const KernelProvider& provider, Location where) {
+  return define_carrier({.name = name, .built_in = built_in, .kernels = provider}, where);
 }
 
 const Carrier& cpu_carrier() {
@@ -101,14 +102,16 @@ const Carrier& reference_carrier() {
   return reference;
 }
 
-const Carrier& find_carrier(std::string_view name) {
+const Carrier& find_carrier(std::string_view name, Location where) {
   define_own_carriers();
   const std::lock_guard lock(carriers().mutex);
   if (const Carrier* found = find(name)) return *found;
   std::string names;
   for (const Carrier& c : carriers().all) names += (names.empty() ? "" : " or ") + c.name;
-  throw NotAvailableError(
-      {.message = "no such carrier", .found = "'" + std::string(name) + "'", .needed = names});
+  throw NotAvailableError({.message = "no such carrier",
+                           .found = "'" + std::string(name) + "'",
+                           .needed = names,
+                           .where = where});
 }
 
 }  // namespace heddle

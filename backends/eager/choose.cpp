@@ -93,8 +93,10 @@ std::vector<const KernelEntry*> candidates(const Invocation& inv, const Carrier&
 
 }  // namespace
 
-ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Carrier& carrier,
-                           Operands operands, Location where) {
+namespace {
+
+ChosenKernel chosen(const Invocation& inv, const Function& body, const Carrier& carrier,
+                    Operands operands, Location where) {
   if (carrier.composite != nullptr) {
     ChosenComposite chosen = choose_composite(inv, carrier, operands, where);
     return {nullptr, std::move(chosen.prepared.submit), std::move(chosen.result_carriers)};
@@ -113,6 +115,16 @@ ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Ca
        .step = 23,
        .operation = std::string(inv.call.op->name),
        .where = where});
+}
+
+}  // namespace
+
+ChosenKernel choose_kernel(const Invocation& inv, const Function& body, const Carrier& carrier,
+                           Operands operands, Location where) {
+  const ErrorContext context{
+      .operation = inv.call.op->name, .step = 27, .carrier = carrier.name, .where = where};
+  return with_context(context,
+                      [&] { return chosen(inv.at(where), body, carrier, operands, where); });
 }
 
 }  // namespace heddle

@@ -21,7 +21,8 @@ struct ChosenKernel {
 /// built-in kernel. UnsupportedOperationPlan with every reason when none does; TypeError when a
 /// prepared kernel has another interface than the carrier; ProviderContractError when an operand
 /// changed meanwhile. A carrier with a composite has that one candidate: errors as
-/// choose_composite. What a kernel throws passes unchanged. The operands are as before then.
+/// choose_composite. What a kernel throws ends the call, with the call's place
+/// where it says none. The operands are as before then.
 ChosenKernel choose_kernel(const Invocation& invocation, const Function& body,
                            const Carrier& carrier, Operands operands, Location where);
 

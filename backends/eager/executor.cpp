@@ -112,6 +112,14 @@ class EagerExecutor final : public Executor {
 
   std::vector<Tensor> run(const Invocation& invocation, const std::shared_ptr<void>& prepared,
                           Operands operands, Location where) override {
+    const ErrorContext context{.operation = invocation.call.op->name, .step = 27, .where = where};
+    return with_context(context, [&] { return run_call(invocation, prepared, operands, where); });
+  }
+
+ private:
+  static std::vector<Tensor> run_call(const Invocation& invocation,
+                                      const std::shared_ptr<void>& prepared, Operands operands,
+                                      Location where) {
     guard(invocation, operands, where);
     if (invocation.call.op->extension != nullptr) {
       guard_mutated(invocation, operands, where);
@@ -119,7 +127,9 @@ class EagerExecutor final : public Executor {
     }
     const auto record = std::static_pointer_cast<CallRecord>(prepared);
     const auto attach = [&](std::vector<Tensor>& results) {
-      if (wants_record(operands)) record_call(invocation, record, operands, where, results);
+      if (!wants_record(operands)) return;
+      with_context({.operation = invocation.call.op->name, .step = 29, .where = where},
+                   [&] { record_call(invocation, record, operands, where, results); });
     };
     if (!writes_elements(invocation)) {
       std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
@@ -131,12 +141,12 @@ class EagerExecutor final : public Executor {
       return run_provided(kernel, record->invocation(), record->carrier(), operands, where, attach);
     }
     std::vector<Tensor> results = own_results(invocation, record->carrier(), operands);
-    run_built_in(invocation, *kernel.built_in, operands, results, where);
+    with_context({.carrier = record->carrier().name},
+                 [&] { run_built_in(invocation, *kernel.built_in, operands, results, where); });
     attach(results);
     return results;
   }
 
- private:
   static void run_built_in(const Invocation& invocation, Runnable& kernel, Operands operands,
                            const std::vector<Tensor>& results, Location where) {
     Pointers<const std::byte*> inputs;
@@ -147,19 +157,14 @@ class EagerExecutor final : public Executor {
     for (const Tensor& r : results) {
       outputs.push_back(static_cast<HostStorage&>(*r.storage()).data());
     }
-    auto placed = [&](const Error& e) {
+    try {
+      kernel.run(inputs.all(), outputs.all());
+    } catch (const OverflowError& e) {  // inside a composite it is the composite's
       ErrorDetail detail = e.detail();
       detail.step = 27;
       detail.operation = invocation.call.op->name;
       detail.where = where;
-      return detail;
-    };
-    try {
-      kernel.run(inputs.all(), outputs.all());
-    } catch (const RuntimeError& e) {
-      throw RuntimeError(placed(e));
-    } catch (const OverflowError& e) {
-      throw OverflowError(placed(e));
+      e.rethrow_with(std::move(detail));
     }
   }
 };

@@ -61,8 +61,7 @@ struct Start {
 
 Start start_of(const Tensor& tensor, const BackwardOptions& options, Location where) {
   auto fail = [&](const std::string& message, const std::string& found, const std::string& needed) {
-    throw ValueError(
-        {.message = "backward: " + message, .found = found, .needed = needed, .where = where});
+    throw ValueError({.message = message, .found = found, .needed = needed, .where = where});
   };
   if (tensor.empty() || tensor.gradient_link() == nullptr) {
     fail("no gradient flows into this tensor",
@@ -77,7 +76,7 @@ Start start_of(const Tensor& tensor, const BackwardOptions& options, Location wh
     return {tensor.gradient_link(), filled(tensor.type(), 1, carrier_of(tensor))};
   }
   if (options.cotangent->empty() || options.cotangent->storage()->released()) {
-    throw ReleasedError({.message = "backward: the cotangent is empty or was released",
+    throw ReleasedError({.message = "the cotangent is empty or was released",
                          .needed = to_text(tensor.type()),
                          .where = where});
   }
@@ -114,7 +113,11 @@ class Pass {
       const auto latest = std::prev(waiting_.end());
       const Waiting waiting = std::move(latest->second);
       waiting_.erase(latest);
-      visit(waiting.call, waiting.cotangents);
+      const RecordedCall& call = *waiting.call;
+      with_context({.operation = call.operation,
+                    .carrier = call.record->carrier().name,
+                    .where = call.where},
+                   [&] { visit(waiting.call, waiting.cotangents); });
     }
     if (retain_) return;
     for (const std::shared_ptr<RecordedCall>& call : visited_) {
@@ -264,21 +267,24 @@ bool gradients_enabled() { return enabled; }
 GradientMode::GradientMode(bool on) : before_(enabled) { enabled = on; }
 GradientMode::~GradientMode() { enabled = before_; }
 
-Tensor& require_gradient(Tensor& tensor) {
+Tensor& require_gradient(Tensor& tensor, std::source_location where) {
   if (tensor.empty() || traced(tensor) != nullptr) {
     throw ValueError({.message = "require_gradient: only a concrete tensor can be marked",
-                      .found = tensor.empty() ? "an empty tensor" : "a traced tensor"});
+                      .found = tensor.empty() ? "an empty tensor" : "a traced tensor",
+                      .where = where});
   }
   if (!is_floating(tensor.type().dtype)) {
     throw TypeError({.message = "require_gradient: gradients are of floating tensors",
                      .found = to_text(tensor.type()),
-                     .needed = "a floating dtype"});
+                     .needed = "a floating dtype",
+                     .where = where});
   }
   const std::shared_ptr<GradientLink>& link = tensor.gradient_link();
   if (link != nullptr && link->call != nullptr) {
     throw ValueError({.message = "require_gradient: a recorded call made this tensor",
                       .found = "a result of " + link->call->operation,
-                      .needed = "a tensor without a past, such as hd::detach(it)"});
+                      .needed = "a tensor without a past, such as hd::detach(it)",
+                      .where = where});
   }
   if (link == nullptr) tensor.set_gradient_link(std::make_shared<GradientLink>());
   return tensor;
@@ -302,18 +308,10 @@ void clear_gradient(const Tensor& tensor) {
 
 Tensor detach(const Tensor& tensor) { return {tensor.type(), tensor.storage()}; }
 
-void backward(const Tensor& tensor, const BackwardOptions& options, std::source_location where) {
-  const GradientMode off(false);
-  const Start start = start_of(tensor, options, where);
-  Pass pass(options.retain_graph, where);
-  pass.add(start.link, {detach(start.cotangent), std::nullopt});
-  pass.run();
-  pass.leave_gradients();
-}
+namespace {
 
-std::vector<std::optional<Tensor>> gradients(const Tensor& tensor, std::span<const Tensor> inputs,
-                                             const BackwardOptions& options,
-                                             std::source_location where) {
+std::vector<MaybeTensor> pass_back(const Tensor& tensor, std::span<const Tensor> inputs,
+                                   bool leaves, const BackwardOptions& options, Location where) {
   const GradientMode off(false);
   const Start start = start_of(tensor, options, where);
   Pass pass(options.retain_graph, where);
@@ -322,11 +320,26 @@ std::vector<std::optional<Tensor>> gradients(const Tensor& tensor, std::span<con
   }
   pass.add(start.link, {detach(start.cotangent), std::nullopt});
   pass.run();
-  std::vector<std::optional<Tensor>> result;
+  if (leaves) pass.leave_gradients();
+  std::vector<MaybeTensor> result;
   for (const Tensor& in : inputs) {
     result.push_back(in.gradient_link() ? pass.at(in.gradient_link().get()) : std::nullopt);
   }
   return result;
+}
+
+}  // namespace
+
+void backward(const Tensor& tensor, const BackwardOptions& options, std::source_location where) {
+  with_context({.operation = "backward", .where = where},
+               [&] { pass_back(tensor, {}, true, options, where); });
+}
+
+std::vector<std::optional<Tensor>> gradients(const Tensor& tensor, std::span<const Tensor> inputs,
+                                             const BackwardOptions& options,
+                                             std::source_location where) {
+  return with_context({.operation = "gradients", .where = where},
+                      [&] { return pass_back(tensor, inputs, false, options, where); });
 }
 
 }  // namespace heddle

@@ -28,7 +28,8 @@ class GradientMode {
 
 /// Marks a concrete floating tensor as one whose gradient is wanted; copies of the handle share it.
 /// TypeError for another dtype, ValueError for a tensor that a recorded call made.
-Tensor& require_gradient(Tensor& tensor);
+Tensor& require_gradient(Tensor& tensor,
+                         std::source_location where = std::source_location::current());
 /// A gradient flows into the tensor: it is marked, or a recorded call made it.
 bool requires_gradient(const Tensor& tensor);
 /// The sum of all gradients that backward() has left at a marked tensor; nothing before the first.

@@ -54,19 +54,21 @@ void check_defines(const std::string& what, const ObjectKernel& object) {
          absl::StrJoin(symbols, " or "));
 }
 
-std::optional<External> read_object(const std::string& id,
-                                    const std::optional<ObjectKernel>& object) {
-  if (!object) return std::nullopt;
-  const std::string what = "kernel '" + id + "'";
-  if (!internal::is_identifier(object->symbol)) {
-    refuse(what, "a symbol is a C identifier", "'" + object->symbol + "'");
+External read_object(const std::string& what, const ObjectKernel& object) {
+  if (!internal::is_identifier(object.symbol)) {
+    refuse(what, "a symbol is a C identifier", "'" + object.symbol + "'");
   }
-  auto bytes = try_read_file(object->object);
-  if (!bytes) refuse(what, "its object file cannot be read", "'" + object->object + "'");
-  check_defines(what, *object);
+  auto bytes = try_read_file(object.object);
+  if (!bytes) refuse(what, "its object file cannot be read", "'" + object.object + "'");
+  check_defines(what, object);
   const std::string digest = hex(sha256(*bytes));
-  return External{object->symbol, digest,
-                  std::make_shared<const std::vector<std::byte>>(std::move(*bytes))};
+  return {object.symbol, digest, std::make_shared<const std::vector<std::byte>>(std::move(*bytes))};
+}
+std::optional<External> read_object(const std::string& id,
+                                    const std::optional<ObjectKernel>& object, Location where) {
+  if (!object) return std::nullopt;
+  return with_context({.where = where},
+                      [&] { return read_object("kernel '" + id + "'", *object); });
 }
 
 std::string text_of(const KernelInterface& interface) {
@@ -86,32 +88,37 @@ KernelEntry built_in_entry(std::string_view carrier, BuiltInKernels built_in) {
 
 KernelPattern::KernelPattern(const Operation& matched, std::vector<DtypePlan> matched_plans,
                              std::string id, PrepareFunction preparing, int preferred,
-                             const std::optional<ObjectKernel>& as_object)
+                             const std::optional<ObjectKernel>& as_object, Location where)
     : operation(&matched),
       plans(std::move(matched_plans)),
       kernel_id(std::move(id)),
       prepare(std::move(preparing)),
       preference(preferred),
-      compiled(read_object(kernel_id, as_object)) {
-  if (plans.empty()) refuse("kernel '" + kernel_id + "'", "it has no plan");
-  check_pattern(*this);
+      compiled(read_object(kernel_id, as_object, where)) {
+  with_context({.where = where}, [&] {
+    if (plans.empty()) refuse("kernel '" + kernel_id + "'", "it has no plan");
+    check_pattern(*this);
+  });
 }
 KernelPattern::KernelPattern(const Operation& matched, AnyPlan, std::string id,
                              PrepareFunction preparing, int preferred,
-                             const std::optional<ObjectKernel>& as_object)
+                             const std::optional<ObjectKernel>& as_object, Location where)
     : operation(&matched),
       kernel_id(std::move(id)),
       prepare(std::move(preparing)),
       preference(preferred),
-      compiled(read_object(kernel_id, as_object)) {
-  check_pattern(*this);
+      compiled(read_object(kernel_id, as_object, where)) {
+  with_context({.where = where}, [&] { check_pattern(*this); });
 }
 
-KernelProvider::KernelProvider(KernelInterface spoken, std::vector<KernelPattern> own)
+KernelProvider::KernelProvider(KernelInterface spoken, std::vector<KernelPattern> own,
+                               Location where)
     : interface(std::move(spoken)), patterns(std::move(own)) {
   std::set<std::string> ids;
   for (const KernelPattern& p : patterns) {
-    if (!ids.insert(p.kernel_id).second) refuse("a provider", "two kernels of one id", p.kernel_id);
+    if (ids.insert(p.kernel_id).second) continue;
+    with_context({.where = where},
+                 [&] { refuse("a provider", "two kernels of one id", p.kernel_id); });
   }
 }
 
@@ -186,13 +193,15 @@ std::vector<DtypePlan> CarrierKernels::plans(const Operation& op) {
   return all;
 }
 
-void register_kernel_pack(const KernelPack& pack) {
-  if (pack.carrier.composite != nullptr) {
-    refuse_kind(absl::StrCat("kernel pack '", pack.name, "' ", pack.version),
-                "the carrier computes by other carriers and has no kernels", pack.carrier.name,
-                "a carrier with kernels");
-  }
-  pack.carrier.kernels->add(pack);
+void register_kernel_pack(const KernelPack& pack, Location where) {
+  with_context({.where = where}, [&] {
+    if (pack.carrier.composite != nullptr) {
+      refuse_kind(absl::StrCat("kernel pack '", pack.name, "' ", pack.version),
+                  "the carrier computes by other carriers and has no kernels", pack.carrier.name,
+                  "a carrier with kernels");
+    }
+    pack.carrier.kernels->add(pack);
+  });
 }
 
 std::vector<DtypePlan> capabilities(const Carrier& carrier, const Operation& op) {

@@ -37,9 +37,11 @@ struct KernelPattern {
   /// or a symbol that is no C identifier.
   KernelPattern(const Operation& matched, std::vector<DtypePlan> matched_plans, std::string id,
                 PrepareFunction preparing, int preferred = 0,
-                const std::optional<ObjectKernel>& as_object = std::nullopt);
+                const std::optional<ObjectKernel>& as_object = std::nullopt,
+                Location where = std::source_location::current());
   KernelPattern(const Operation& matched, AnyPlan, std::string id, PrepareFunction preparing,
-                int preferred = 0, const std::optional<ObjectKernel>& as_object = std::nullopt);
+                int preferred = 0, const std::optional<ObjectKernel>& as_object = std::nullopt,
+                Location where = std::source_location::current());
   template <class Plans, std::same_as<bool> Flag>
   KernelPattern(const Operation&, Plans, std::string, PrepareFunction, Flag) = delete;
 
@@ -53,7 +55,8 @@ struct KernelPattern {
 
 /// A carrier's own kernels. ValueError when an id stands twice.
 struct KernelProvider {
-  KernelProvider(KernelInterface spoken, std::vector<KernelPattern> own);
+  KernelProvider(KernelInterface spoken, std::vector<KernelPattern> own,
+                 Location where = std::source_location::current());
   const KernelInterface interface;
   const std::vector<KernelPattern> patterns;
 };
@@ -68,7 +71,7 @@ struct KernelPack {
 /// All of it or nothing. TypeError: a carrier that computes by others, another interface than the
 /// carrier's, or a carrier in use.
 /// ValueError: an empty name, no patterns, a (name, version) or a kernel id that the carrier has.
-void register_kernel_pack(const KernelPack& pack);
+void register_kernel_pack(const KernelPack& pack, Location where = std::source_location::current());
 
 /// A carrier of one's own. With neither kernels nor a composite it only stores.
 struct CarrierDefinition {
@@ -81,10 +84,12 @@ struct CarrierDefinition {
 /// TypeError: a composite beside kernels, Heddle's kernels or kernels of the host interface where
 /// tensors are not in host memory, a provider with a missing function. ValueError: no name, or one
 /// that is taken.
-const Carrier& define_carrier(CarrierDefinition definition);
+const Carrier& define_carrier(CarrierDefinition definition,
+                              Location where = std::source_location::current());
 /// In host memory, with kernels.
 const Carrier& define_carrier(std::string_view name, BuiltInKernels built_in,
-                              const KernelProvider& provider = {host_interface(), {}});
+                              const KernelProvider& provider = {host_interface(), {}},
+                              Location where = std::source_location::current());
 
 /// The plans of an operation that a carrier's patterns name, in their order, each once. Seals the
 /// carrier's kernels, as its first tensor does.

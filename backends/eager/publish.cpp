@@ -128,9 +128,13 @@ std::vector<Tensor> run_provided(const ChosenKernel& kernel, const Invocation& i
                                  const Carrier& carrier, Operands operands, Location where,
                                  const std::function<void(std::vector<Tensor>&)>& finish) {
   OperandSnapshot before(operands);
+  const ErrorContext context{
+      .operation = inv.call.op->name, .step = 27, .carrier = carrier.name, .where = where};
   return before.undone_on_error([&] {
-    const ProviderResult given = result_of(kernel, inv, operands, where);
-    check_results(inv.with_operands(operands), where, given.outputs, kernel, carrier);
+    const Invocation here = inv.at(where);
+    const ProviderResult given =
+        with_context(context, [&] { return result_of(kernel, here, operands, where); });
+    check_results(here.with_operands(operands), where, given.outputs, kernel, carrier);
     before.check_unchanged(inv, where, inv.mutated);
     before.advance(inv.mutated);
     std::vector<Tensor> results;

@@ -47,9 +47,9 @@ class OperandSnapshot {
 
 /// Runs a kernel from outside, waits for it, holds its results to the invocation (step 28), and
 /// gives them as tensors without a past. Any failure leaves operands and their versions as they
-/// were: ProviderContractError names the field, a provider's own error passes unchanged. `carrier`:
-/// the call's own. `finish(results)` runs before anything counts as published; what it throws
-/// undoes the call too.
+/// were: ProviderContractError names the field, a provider's own error passes (with_context).
+/// `carrier`: the call's own. `finish(results)` runs before anything counts as published; what it
+/// throws undoes the call too.
 std::vector<Tensor> run_provided(const ChosenKernel& kernel, const Invocation& invocation,
                                  const Carrier& carrier, Operands operands, Location where,
                                  const std::function<void(std::vector<Tensor>&)>& finish);

@@ -41,7 +41,8 @@ const Carrier& cpu_carrier();
 /// The interpreter: slow and exact.
 const Carrier& reference_carrier();
 /// By name; NotAvailableError lists the names there are.
-const Carrier& find_carrier(std::string_view name);
+const Carrier& find_carrier(std::string_view name,
+                            Location where = std::source_location::current());
 
 /// Aligned to 64. Large blocks are kept for the next tensor of about that size.
 class HostBlock {

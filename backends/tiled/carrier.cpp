@@ -20,13 +20,12 @@ std::string default_folder() {
   return set != nullptr && *set != '\0' ? set : "/var/tmp";
 }
 
-template <class E>
 [[noreturn]] void rethrow(const Error& e, const std::string& operation, Location where) {
   ErrorDetail detail = e.detail();
   detail.step = 27;
   detail.operation = operation;
   if (detail.where == Location{}) detail.where = where;
-  throw E(std::move(detail));
+  e.rethrow_with(std::move(detail));
 }
 
 // What fails below knows files and tiles; here the operation is known.
@@ -35,10 +34,10 @@ std::vector<Tensor> run(TiledProgram& program, std::span<const Tensor> inputs,
   try {
     return program.run(inputs, carrier);
   } catch (const OverflowError& e) {
-    rethrow<OverflowError>(e, operation, where);
+    rethrow(e, operation, where);
   } catch (const RuntimeError& e) {
     if (typeid(e) != typeid(RuntimeError)) throw;
-    rethrow<RuntimeError>(e, operation, where);
+    rethrow(e, operation, where);
   }
 }
 
@@ -101,8 +100,11 @@ CarrierDefinition definition(std::string_view name, const TiledOptions& options)
 
 }  // namespace
 
-const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options) {
-  return define_carrier(definition(name, options));
+const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options,
+                                    Location where) {
+  return with_context({.where = where}, [&]() -> const Carrier& {
+    return define_carrier(definition(name, options), where);
+  });
 }
 
 const Carrier& tiled_carrier() {

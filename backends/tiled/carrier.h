@@ -39,7 +39,8 @@ struct TiledOptions {
 /// A file that cannot be made, written or read is a RuntimeError that names the operation, the
 /// folder and the bytes of the tensor; results are dropped, operands are as before.
 /// ValueError: a budget that is too small, a name that is taken.
-const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options = {});
+const Carrier& define_tiled_carrier(std::string_view name, const TiledOptions& options = {},
+                                    Location where = std::source_location::current());
 
 /// "tiled": with the options' defaults.
 const Carrier& tiled_carrier();

@@ -40,7 +40,10 @@ class Transposer {
   }
 
   Function run(std::size_t residuals) {
-    for (std::size_t n = f_.nodes.size(); n-- > 0;) node(f_.nodes[n]);
+    for (std::size_t n = f_.nodes.size(); n-- > 0;) {
+      const Node& last = f_.nodes[n];
+      with_context({.operation = last.op->name, .where = last.where}, [&] { node(last); });
+    }
     for (std::size_t i = residuals; i < f_.inputs.size(); ++i) {
       const Input& in = f_.inputs[i];
       const MaybeValue found = cotangents_[in.value.index];

@@ -109,7 +109,7 @@ TEST(Gradient, Functional) {  // 2A.6: None for what is not reached; gradients s
 TEST(Gradient, CotangentsOfSeveralElements) {
   const Tensor x = marked(tensor({1, 2, 3}, {3}));
   const Tensor y = x * x;
-  expect_error<ValueError>([&] { backward(y); }, "backward: ");
+  expect_error<ValueError>([&] { backward(y); }, "[backward] gradient_test.cpp:");
   expect_error<ValueError>(
       [&] {
         backward(y, {.cotangent = tensor({1, 2}, {2})});
@@ -152,7 +152,7 @@ TEST(Gradient, MarksAreOfFloatingLeaves) {
   Tensor y = x * x;
   expect_error<ValueError>([&] { require_gradient(y); },
                            "a recorded call made this tensor: found a result of mul");
-  expect_error<ValueError>([&] { backward(tensor({1}, {1})); }, "backward: ");
+  expect_error<ValueError>([&] { backward(tensor({1}, {1})); }, "[backward] gradient_test.cpp:");
 }
 
 TEST(Gradient, OnTheReferenceCarrier) {

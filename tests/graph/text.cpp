@@ -91,8 +91,20 @@ TEST(ProgramText, errors_say_where) {
   EXPECT_EQ(
       parse_error("func @f(x: f32[2]) -> (y: f32[2]) {\n  %0 = neg(x) : f32[3]\n  return %0\n}"),
       "test.heddle:2:17: the result is f32[2], not f32[3]");
-  EXPECT_EQ(parse_error("func @f(x: f32[-1]) -> (y: f32[2]) {\n  return x\n}"),
-            "test.heddle:1:12: a negative extent");
+  EXPECT_EQ(
+      parse_error("func @f(x: f32[-1]) -> (y: f32[2]) {\n  return x\n}"),
+      "test.heddle:1:12: @f: input 'x': a negative extent: found f32[-1], needed extents of 0 "
+      "and more");
+  EXPECT_EQ(parse_error("func @f(x: f32[2]) -> (y: f32[4294967296,4294967296]) {\n  return x\n}"),
+            "test.heddle:1:27: @f: output 'y': a type larger than memory: found "
+            "f32[4294967296,4294967296], needed at most 2^62 bytes");
+  EXPECT_EQ(
+      parse_error("func @f(x: f32[2]) -> (y: f32[2]) {\n  %0 = neg(x) : f32[2,-3]\n  return %0\n}"),
+      "test.heddle:2:17: @f: value '%0': a negative extent: found f32[2,-3], needed extents of 0 "
+      "and more");
+  EXPECT_EQ(parse_error("func @f() -> (y: f32[2]) {\n  %0 = constant(0) : f32[-2]\n  return %0\n}"),
+            "test.heddle:2:22: @f: a constant: a negative extent: found f32[-2], needed extents "
+            "of 0 and more");
   EXPECT_EQ(parse_error(""), "test.heddle:1:1: expected 'func', found the end of the text");
 }
 
