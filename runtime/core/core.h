@@ -33,7 +33,8 @@ inline uint64_t scratch_region(uint64_t bytes) {
 
 uint32_t size_of(uint32_t dtype);  // 0 for a number that is no dtype
 const char* name_of(uint32_t dtype);
-uint64_t count_elements(const int64_t* extents, uint32_t rank);  // at most 2^56
+constexpr uint64_t kMostElements = uint64_t{1} << 56;            // more is nonsense
+uint64_t count_elements(const int64_t* extents, uint32_t rank);  // at most kMostElements
 
 // ---- message.cc ----
 // Builds a text in a caller's buffer; what does not fit is cut. Locale-independent.

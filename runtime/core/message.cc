@@ -74,8 +74,7 @@ const char* name_of(uint32_t dtype) {
 }
 
 uint64_t count_elements(const int64_t* extents, uint32_t rank) {
-  constexpr uint64_t kMost =
-      uint64_t{1} << 56;  // more is nonsense; stays below overflow times any element size
+  constexpr uint64_t kMost = kMostElements;  // stays below overflow times any element size
   uint64_t count = 1;
   for (uint32_t i = 0; i < rank; ++i) {
     if (__builtin_mul_overflow(count, static_cast<uint64_t>(extents[i]), &count) || count > kMost)

@@ -52,139 +52,290 @@ void add_plan(Hash& hash, const hd_plan& p) {
   hash.add_numbers(p.prepared_bytes, p.scratch_once, p.scratch_task);
 }
 
-// The bytes from the first to past the last element, or ~0 when the table is nonsense.
-uint64_t span_of(const int64_t* extents, const int64_t* strides, uint32_t rank, uint32_t dtype) {
-  constexpr int64_t kLimit = 0x7fffffff;  // Halide's coordinates are int32
-  if (rank > HD_MAX_RANK || !size_of(dtype)) return ~uint64_t{0};
-  uint64_t last = 0;
-  bool empty = false;
-  for (uint32_t i = 0; i < rank; ++i) {
-    const int64_t stride = strides ? strides[i] : 0;
-    if (extents[i] < 0 || extents[i] > kLimit || stride < 0 || stride > kLimit) return ~uint64_t{0};
-    if (extents[i] == 0)
-      empty = true;
+// Writes what is wrong at a place of the tables.
+class Finder {
+ public:
+  Finder(const hd_artifact& artifact, Text& text) : artifact_(artifact), text_(text) {}
+
+  bool find() {
+    for (uint32_t i = 0; i < artifact_.n_signatures; ++i) {
+      if (in_signature(artifact_.signatures[i])) return true;
+    }
+    if (in_prepare()) return true;
+    for (uint32_t i = 0; i < artifact_.n_plans; ++i) {
+      if (in_plan(artifact_.plans[i])) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int64_t kLimit = 0x7fffffff;  // Halide's coordinates are int32
+
+  Text& at(const char* function) {
+    return text_ << artifact_.name << "." << function << ": the tables are wrong: ";
+  }
+  // "found 7, needed at most 3".
+  template <class T>
+  static bool wrong(Text& text, const char* what, T found, const char* needed) {
+    text << what << ": found " << found << ", needed " << needed;
+    return true;
+  }
+  template <class T, class L>
+  static bool wrong(Text& text, const char* what, T found, const char* needed, L limit) {
+    text << what << ": found " << found << ", needed " << needed << " " << limit;
+    return true;
+  }
+
+  // Of a tensor that its storage has no room for.
+  static bool outside(Text& text, uint64_t offset, uint64_t elements, uint32_t size,
+                      uint64_t capacity) {
+    if (offset) text << " behind " << offset << " bytes";
+    text << ": found ";
+    if (elements < kMostElements)
+      text << elements * size << " bytes";
     else
-      last += static_cast<uint64_t>(extents[i] - 1) * static_cast<uint64_t>(stride);
+      text << "2^56 elements or more";
+    text << ", needed at most " << (offset < capacity ? capacity - offset : 0) << " bytes";
+    return true;
   }
-  return empty ? 0 : (last + 1) * size_of(dtype);
-}
 
-bool valid_signature(const hd_signature& s) {
-  for (uint32_t i = 0; i < s.n_inputs + s.n_outputs; ++i) {
+  // ---- what callers see ----
+
+  Text& at_tensor(const hd_signature& s, uint32_t number) {
+    return at(s.name) << (number < s.n_inputs ? "argument '" : "output '") << s.tensors[number].name
+                      << "': ";
+  }
+
+  bool in_signature(const hd_signature& s) {
+    for (uint32_t i = 0; i < s.n_inputs + s.n_outputs; ++i) {
+      if (in_form(s, i) || in_place(s, i) || in_sharing(s, i)) return true;
+    }
+    return false;
+  }
+
+  bool in_form(const hd_signature& s, uint32_t i) {
     const hd_tensor_spec& t = s.tensors[i];
-    if (t.argument >= s.n_arguments || t.rank > HD_MAX_RANK || !size_of(t.dtype)) return false;
-    if (uint64_t{t.first_dim} + t.rank > s.n_dims) return false;
+    if (t.rank > HD_MAX_RANK)
+      return wrong(at_tensor(s, i), "rank", uint32_t{t.rank}, "at most", HD_MAX_RANK);
+    if (!size_of(t.dtype))
+      return wrong(at_tensor(s, i), "dtype", uint32_t{t.dtype}, "the number of one");
+    if (uint64_t{t.first_dim} + t.rank > s.n_dims)
+      return wrong(at_tensor(s, i), "extents up to number", uint64_t{t.first_dim} + t.rank,
+                   "at most", s.n_dims);
     for (uint32_t d = 0; d < t.rank; ++d) {
-      if (s.dims[t.first_dim + d] < 0) return false;
+      const int64_t extent = s.dims[t.first_dim + d];
+      if (extent >= 0) continue;
+      Text& text = at_tensor(s, i) << "axis " << d << " of ";
+      return wrong(text.add_type(t.dtype, t.rank, s.dims + t.first_dim), "", extent, "0 or more");
     }
-    const uint64_t bytes = count_elements(s.dims + t.first_dim, t.rank) * size_of(t.dtype);
+    return false;
+  }
+
+  bool in_place(const hd_signature& s, uint32_t i) {
+    const hd_tensor_spec& t = s.tensors[i];
+    if (t.argument >= s.n_arguments)
+      return wrong(at_tensor(s, i), "a pointer's number", t.argument, "less than", s.n_arguments);
     const hd_argument& a = s.arguments[t.argument];
-    if (t.offset > a.bytes || bytes > a.bytes - t.offset || t.offset % size_of(t.dtype))
-      return false;
-    if (t.shares >= 0 && (i < s.n_inputs || t.shares >= static_cast<int32_t>(s.n_inputs) ||
-                          !s.tensors[t.shares].donated)) {
-      return false;
+    const uint64_t elements = count_elements(s.dims + t.first_dim, t.rank);
+    if (t.offset > a.bytes || elements * size_of(t.dtype) > a.bytes - t.offset) {
+      Text& text = at_tensor(s, i).add_type(t.dtype, t.rank, s.dims + t.first_dim);
+      return outside(text, t.offset, elements, size_of(t.dtype), a.bytes);
     }
+    if (t.offset % size_of(t.dtype))
+      return wrong(at_tensor(s, i), "byte", t.offset, "a multiple of", size_of(t.dtype));
+    return false;
   }
-  return true;
-}
 
-// The bytes a buffer's storage has.
-uint64_t capacity_of(const hd_artifact& artifact, const hd_plan& plan, uint32_t function,
-                     const hd_buffer& b) {
-  switch (b.space) {
-    case HD_ARGUMENT: {
-      if (function >= artifact.n_signatures) return 0;
-      const hd_signature& s = artifact.signatures[function];
-      if (b.index >= s.n_inputs + s.n_outputs) return 0;
-      const hd_tensor_spec& t = s.tensors[b.index];
-      return count_elements(s.dims + t.first_dim, t.rank) * size_of(t.dtype);
+  bool in_sharing(const hd_signature& s, uint32_t i) {
+    const int32_t shares = s.tensors[i].shares;
+    const bool good = shares < 0 || (i >= s.n_inputs && shares < static_cast<int32_t>(s.n_inputs) &&
+                                     s.tensors[shares].donated);
+    return !good && wrong(at_tensor(s, i), "it shares the storage of argument number", shares,
+                          "a donated one");
+  }
+
+  bool in_prepare() {
+    if (artifact_.prepare < 0) return false;
+    if (artifact_.prepare >= static_cast<int32_t>(artifact_.n_signatures))
+      return wrong(at("prepare"), "function number", artifact_.prepare, "less than",
+                   artifact_.n_signatures);
+    const hd_signature& s = artifact_.signatures[artifact_.prepare];
+    if (s.n_inputs) return wrong(at(s.name), "arguments", s.n_inputs, "none");
+    if (s.n_arguments != 1) return wrong(at(s.name), "pointers", s.n_arguments, "one");
+    for (uint32_t i = 0; i < artifact_.n_plans; ++i) {
+      const uint64_t bytes = artifact_.plans[i].prepared_bytes;
+      if (bytes != s.arguments[0].bytes)
+        return wrong(at(s.name), "prepared bytes", bytes, "", s.arguments[0].bytes);
     }
-    case HD_CONSTANT:
-      return b.index < artifact.n_constants ? artifact.constants[b.index].bytes : 0;
-    case HD_PREPARED:
-      return plan.prepared_bytes;
-    case HD_ARENA:
-      return plan.functions[function].arena_bytes;
-  }
-  return 0;
-}
-
-const hd_buffer& buffer_at(const hd_plan& p, const hd_function& f, const hd_step& s,
-                           uint32_t position) {
-  return p.buffers[f.first_buffer + p.args[s.first_arg + position]];
-}
-
-bool same_type(const hd_plan& p, const hd_buffer& a, const hd_buffer& b) {
-  return a.dtype == b.dtype && a.rank == b.rank &&
-         memcmp(p.dims + a.first_dim, p.dims + b.first_dim, a.rank * sizeof(int64_t)) == 0;
-}
-
-bool valid_step(const hd_plan& p, const hd_function& f, const hd_step& s) {
-  const uint64_t n = uint64_t{s.n_inputs} + s.n_outputs;
-  if (s.first_arg + n > p.n_args || uint64_t{s.first_node} + s.n_nodes > p.n_nodes ||
-      s.source >= p.n_sources)
     return false;
-  if (s.fault >= static_cast<int64_t>(n)) return false;
-  if (s.kind == HD_STEP_KERNEL && s.kernel >= p.n_kernels) return false;
-  if (s.kind == HD_STEP_COPY && (s.n_inputs != 1 || s.n_outputs != 1)) return false;
-  for (uint32_t i = 0; i < n; ++i) {
-    if (p.args[s.first_arg + i] >= f.n_buffers) return false;
   }
-  return s.kind != HD_STEP_COPY || same_type(p, buffer_at(p, f, s, 0), buffer_at(p, f, s, 1));
-}
 
-bool valid_function(const hd_artifact& artifact, const hd_plan& p, uint32_t number) {
-  const hd_function& f = p.functions[number];
-  if (uint64_t{f.first_step} + f.n_steps > p.n_steps ||
-      uint64_t{f.first_buffer} + f.n_buffers > p.n_buffers)
-    return false;
-  for (uint32_t i = 0; i < f.n_buffers; ++i) {
-    const hd_buffer& b = p.buffers[f.first_buffer + i];
-    if (uint64_t{b.first_dim} + 2u * b.rank > p.n_dims) return false;
-    const uint64_t bytes =
-        span_of(p.dims + b.first_dim, p.dims + b.first_dim + b.rank, b.rank, b.dtype);
-    const uint64_t capacity = capacity_of(artifact, p, number, b);
-    if (b.offset > capacity || bytes > capacity - b.offset) return false;
-  }
-  for (uint32_t i = 0; i < f.n_steps; ++i) {
-    if (!valid_step(p, f, p.steps[f.first_step + i])) return false;
-  }
-  return true;
-}
+  // ---- what runs ----
 
-bool valid_prepare(const hd_artifact& artifact) {
-  if (artifact.prepare < 0) return true;
-  if (artifact.prepare >= static_cast<int32_t>(artifact.n_signatures)) return false;
-  const hd_signature& s = artifact.signatures[artifact.prepare];
-  if (s.n_inputs || s.n_arguments != 1) return false;
-  for (uint32_t i = 0; i < artifact.n_plans; ++i) {
-    if (artifact.plans[i].prepared_bytes != s.arguments[0].bytes) return false;
-  }
-  return true;
-}
-
-const char* find_defect(const hd_artifact& artifact) {
-  for (uint32_t i = 0; i < artifact.n_signatures; ++i) {
-    if (!valid_signature(artifact.signatures[i])) return artifact.signatures[i].name;
-  }
-  if (!valid_prepare(artifact)) return "prepare";
-  for (uint32_t i = 0; i < artifact.n_plans; ++i) {
-    const hd_plan& p = artifact.plans[i];
-    if (p.n_functions < artifact.n_signatures) return p.features;
+  bool in_plan(const hd_plan& p) {
+    if (p.n_functions < artifact_.n_signatures)
+      return wrong(at(p.features), "functions of the plan", p.n_functions, "",
+                   artifact_.n_signatures);
     for (uint32_t k = 0; k < p.n_kernels; ++k) {
-      if (!p.kernels[k].run || p.kernels[k].scratch_once > p.scratch_once ||
-          p.kernels[k].scratch_task > p.scratch_task) {
-        return p.kernels[k].name;
-      }
+      if (in_kernel(p, p.kernels[k])) return true;
     }
     for (uint32_t f = 0; f < p.n_functions; ++f) {
-      if (!valid_function(artifact, p, f))
-        return f < artifact.n_signatures ? artifact.signatures[f].name : "a sub-plan";
+      if (in_function(p, f)) return true;
     }
+    return false;
   }
-  return nullptr;
-}
+
+  bool in_kernel(const hd_plan& p, const hd_kernel& k) {
+    if (!k.run) return wrong(at(k.name), "the kernel's code", "none", "an address");
+    if (k.scratch_once > p.scratch_once)
+      return wrong(at(k.name), "the kernel's scratch", k.scratch_once, "at most", p.scratch_once);
+    if (k.scratch_task > p.scratch_task)
+      return wrong(at(k.name), "the kernel's scratch", k.scratch_task, "at most", p.scratch_task);
+    return false;
+  }
+
+  const char* name_of_function(uint32_t number) const {
+    return number < artifact_.n_signatures ? artifact_.signatures[number].name : "a sub-plan";
+  }
+  Text& at_step(uint32_t function, uint32_t step) {
+    return at(name_of_function(function)) << "step " << step << ": ";
+  }
+  // A buffer that is an argument goes by its name.
+  Text& at_buffer(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_buffer& b = p.buffers[p.functions[function].first_buffer + number];
+    if (const hd_tensor_spec* t = argument_of(function, b)) {
+      return at(name_of_function(function)) << "argument '" << t->name << "': ";
+    }
+    return at(name_of_function(function)) << "buffer " << number << ": ";
+  }
+
+  const hd_tensor_spec* argument_of(uint32_t function, const hd_buffer& b) const {
+    if (b.space != HD_ARGUMENT || function >= artifact_.n_signatures) return nullptr;
+    const hd_signature& s = artifact_.signatures[function];
+    return b.index < s.n_inputs + s.n_outputs ? s.tensors + b.index : nullptr;
+  }
+
+  bool in_function(const hd_plan& p, uint32_t number) {
+    const hd_function& f = p.functions[number];
+    const char* name = name_of_function(number);
+    if (uint64_t{f.first_step} + f.n_steps > p.n_steps)
+      return wrong(at(name), "steps up to number", uint64_t{f.first_step} + f.n_steps, "at most",
+                   p.n_steps);
+    if (uint64_t{f.first_buffer} + f.n_buffers > p.n_buffers)
+      return wrong(at(name), "buffers up to number", uint64_t{f.first_buffer} + f.n_buffers,
+                   "at most", p.n_buffers);
+    for (uint32_t i = 0; i < f.n_buffers; ++i) {
+      if (in_dims(p, number, i) || in_storage(p, number, i)) return true;
+    }
+    for (uint32_t i = 0; i < f.n_steps; ++i) {
+      if (in_step(p, number, i)) return true;
+    }
+    return false;
+  }
+
+  bool in_dims(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_buffer& b = p.buffers[p.functions[function].first_buffer + number];
+    if (b.rank > HD_MAX_RANK)
+      return wrong(at_buffer(p, function, number), "rank", uint32_t{b.rank}, "at most",
+                   HD_MAX_RANK);
+    if (!size_of(b.dtype))
+      return wrong(at_buffer(p, function, number), "dtype", uint32_t{b.dtype}, "the number of one");
+    if (uint64_t{b.first_dim} + 2u * b.rank > p.n_dims)
+      return wrong(at_buffer(p, function, number), "extents up to number",
+                   uint64_t{b.first_dim} + 2u * b.rank, "at most", p.n_dims);
+    const int64_t* dims = p.dims + b.first_dim;
+    for (uint32_t d = 0; d < 2u * b.rank; ++d) {
+      if (dims[d] >= 0 && dims[d] <= kLimit) continue;
+      Text& text = at_buffer(p, function, number)
+                   << (d < b.rank ? "axis " : "stride of axis ") << d % b.rank << " of ";
+      return wrong(text.add_type(b.dtype, b.rank, dims), "", dims[d], "0 to", kLimit);
+    }
+    return false;
+  }
+
+  // The elements from the first to past the last, at most kMostElements.
+  static uint64_t span_of(const hd_buffer& b, const int64_t* extents) {
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < b.rank; ++i) {
+      if (extents[i] == 0) return 0;
+      last += static_cast<uint64_t>(extents[i] - 1) * static_cast<uint64_t>(extents[b.rank + i]);
+      if (last >= kMostElements) last = kMostElements - 1;
+    }
+    return last + 1;
+  }
+
+  // The bytes a buffer's storage has.
+  uint64_t capacity_of(const hd_plan& plan, uint32_t function, const hd_buffer& b) const {
+    switch (b.space) {
+      case HD_ARGUMENT: {
+        const hd_tensor_spec* t = argument_of(function, b);
+        if (!t) return 0;
+        const int64_t* dims = artifact_.signatures[function].dims + t->first_dim;
+        return count_elements(dims, t->rank) * size_of(t->dtype);
+      }
+      case HD_CONSTANT:
+        return b.index < artifact_.n_constants ? artifact_.constants[b.index].bytes : 0;
+      case HD_PREPARED:
+        return plan.prepared_bytes;
+      case HD_ARENA:
+        return plan.functions[function].arena_bytes;
+    }
+    return 0;
+  }
+
+  bool in_storage(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_buffer& b = p.buffers[p.functions[function].first_buffer + number];
+    const uint64_t elements = span_of(b, p.dims + b.first_dim);
+    const uint64_t capacity = capacity_of(p, function, b);
+    if (b.offset <= capacity && elements * size_of(b.dtype) <= capacity - b.offset) return false;
+    Text& text = at_buffer(p, function, number).add_type(b.dtype, b.rank, p.dims + b.first_dim);
+    return outside(text, b.offset, elements, size_of(b.dtype), capacity);
+  }
+
+  bool in_step(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_function& f = p.functions[function];
+    const hd_step& s = p.steps[f.first_step + number];
+    const uint64_t n = uint64_t{s.n_inputs} + s.n_outputs;
+    if (s.first_arg + n > p.n_args)
+      return wrong(at_step(function, number), "buffers up to number", s.first_arg + n, "at most",
+                   p.n_args);
+    if (uint64_t{s.first_node} + s.n_nodes > p.n_nodes)
+      return wrong(at_step(function, number), "nodes up to number",
+                   uint64_t{s.first_node} + s.n_nodes, "at most", p.n_nodes);
+    if (s.source >= p.n_sources)
+      return wrong(at_step(function, number), "source", s.source, "less than", p.n_sources);
+    if (s.fault >= static_cast<int64_t>(n))
+      return wrong(at_step(function, number), "the flag's place", s.fault, "less than", n);
+    if (s.kind == HD_STEP_KERNEL && s.kernel >= p.n_kernels)
+      return wrong(at_step(function, number), "kernel", s.kernel, "less than", p.n_kernels);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t buffer = p.args[s.first_arg + i];
+      if (buffer >= f.n_buffers)
+        return wrong(at_step(function, number), "buffer", buffer, "less than", f.n_buffers);
+    }
+    return s.kind == HD_STEP_COPY && in_copy(p, function, number);
+  }
+
+  bool in_copy(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_function& f = p.functions[function];
+    const hd_step& s = p.steps[f.first_step + number];
+    if (s.n_inputs != 1 || s.n_outputs != 1)
+      return wrong(at_step(function, number), "buffers of a copy",
+                   uint32_t{s.n_inputs} + s.n_outputs, "one and one");
+    const hd_buffer& from = p.buffers[f.first_buffer + p.args[s.first_arg]];
+    const hd_buffer& to = p.buffers[f.first_buffer + p.args[s.first_arg + 1]];
+    if (from.dtype == to.dtype && from.rank == to.rank &&
+        memcmp(p.dims + from.first_dim, p.dims + to.first_dim, from.rank * sizeof(int64_t)) == 0)
+      return false;
+    Text& text = at_step(function, number) << "a copy of ";
+    text.add_type(from.dtype, from.rank, p.dims + from.first_dim) << " to ";
+    text.add_type(to.dtype, to.rank, p.dims + to.first_dim);
+    return true;
+  }
+
+  const hd_artifact& artifact_;
+  Text& text_;
+};
 
 }  // namespace
 
@@ -220,11 +371,7 @@ int check_artifact(const hd_artifact& artifact, Text& text) {
          << artifact.checksum;
     return HD_BAD_ARTIFACT;
   }
-  if (const char* defect = find_defect(artifact)) {
-    text << artifact.name << ": the tables are wrong at '" << defect << "'";
-    return HD_BAD_ARTIFACT;
-  }
-  return HD_OK;
+  return Finder(artifact, text).find() ? HD_BAD_ARTIFACT : HD_OK;
 }
 
 }  // namespace hdcore

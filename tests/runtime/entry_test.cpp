@@ -224,30 +224,62 @@ TEST(Create, TablesThatPointOutsideAreRefused) {
     const ArtifactTables tables(d);
     return refused_create(tables.artifact(), HD_BAD_ARTIFACT);
   };
-  const std::string wrong = "mlp: the tables are wrong at 'train_step'";
-  EXPECT_EQ(broken([](ArtifactDescription& d) {
+  using D = ArtifactDescription;
+  const std::string wrong = "mlp.train_step: the tables are wrong: ";
+  EXPECT_EQ(broken([](D& d) {
               d.plans[0].functions[0].buffers[0].dims = {32, 65};
             }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.plans[0].functions[0].buffers[0].index = 3; }),
-            wrong);
+            wrong + "argument 'x': f32[32,65]: found 8320 bytes, needed at most 8192 bytes");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].functions[0].buffers[0].index = 3; }),
+            wrong + "buffer 0: f32[32,64]: found 8192 bytes, needed at most 0 bytes");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].functions[0].buffers[2] = arena(0, {}); }),
+            wrong + "buffer 2: f32[]: found 4 bytes, needed at most 0 bytes");
   EXPECT_EQ(
-      broken([](ArtifactDescription& d) { d.plans[0].functions[0].buffers[2] = arena(0, {}); }),
-      wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.plans[0].functions[0].steps[0].kernel = 1; }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.plans[0].functions[0].steps[0].inputs[0] = 9; }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.plans[0].functions[0].steps[0].fault = 3; }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.signatures[0].arguments[0].bytes = 100; }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) {
-              d.signatures[0].inputs[0].dims = {-1, 64};
-            }),
-            wrong);
-  EXPECT_EQ(broken([](ArtifactDescription& d) { d.plans[0].kernels[0].run = nullptr; }),
-            "mlp: the tables are wrong at 'k'");
+      broken([](D& d) { d.plans[0].functions[0].buffers[1].offset = 64; }),
+      wrong + "argument 'y': i32[32] behind 64 bytes: found 128 bytes, needed at most 64 bytes");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].functions[0].steps[0].kernel = 1; }),
+            wrong + "step 0: kernel: found 1, needed less than 1");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].functions[0].steps[0].inputs[0] = 9; }),
+            wrong + "step 0: buffer: found 9, needed less than 3");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].functions[0].steps[0].fault = 3; }),
+            wrong + "step 0: the flag's place: found 3, needed less than 3");
+  EXPECT_EQ(broken([](D& d) { d.signatures[0].arguments[0].bytes = 100; }),
+            wrong + "argument 'x': f32[32,64]: found 8192 bytes, needed at most 100 bytes");
+  EXPECT_EQ(broken([](D& d) { d.plans[0].kernels[0].run = nullptr; }),
+            "mlp.k: the tables are wrong: the kernel's code: found none, needed an address");
+}
+
+// The function, the argument, what was found and what was needed.
+TEST(Create, ImpossibleExtentsAreNamed) {
+  const auto signature = [](std::vector<int64_t> dims) {
+    ArtifactDescription d = mlp();
+    d.signatures[0].inputs[0].dims = std::move(dims);
+    const ArtifactTables tables(d);
+    return refused_create(tables.artifact(), HD_BAD_ARTIFACT);
+  };
+  const auto plan = [](std::vector<int64_t> dims, std::vector<int64_t> strides) {
+    ArtifactDescription d = mlp();
+    d.plans[0].functions[0].buffers[0].dims = std::move(dims);
+    d.plans[0].functions[0].buffers[0].strides = std::move(strides);
+    const ArtifactTables tables(d);
+    return refused_create(tables.artifact(), HD_BAD_ARTIFACT);
+  };
+  const std::string wrong = "mlp.train_step: the tables are wrong: argument 'x': ";
+  EXPECT_EQ(signature({-1, 64}), wrong + "axis 0 of f32[-1,64]: found -1, needed 0 or more");
+  const int64_t huge = int64_t{1} << 40;
+  const std::string product =
+      "f32[1099511627776,1099511627776]: found 2^56 elements or more, needed at most 8192 bytes";
+  EXPECT_EQ(signature({huge, huge}), wrong + product);
+  EXPECT_EQ(plan({-7, 64}, {64, 1}),
+            wrong + "axis 0 of f32[-7,64]: found -7, needed 0 to 2147483647");
+  EXPECT_EQ(plan({3000000000, 1}, {1, 1}),
+            wrong + "axis 0 of f32[3000000000,1]: found 3000000000, needed 0 to 2147483647");
+  EXPECT_EQ(plan({32, 64}, {3000000000, 1}),
+            wrong + "stride of axis 0 of f32[32,64]: found 3000000000, needed 0 to 2147483647");
+  const std::vector<int64_t> most(16, 2147483647);
+  const std::string text = plan(most, most);
+  EXPECT_NE(text.find("found 2^56 elements or more, needed at most 8192 bytes"), std::string::npos)
+      << "products beyond 64 bits: " << text;
 }
 
 }  // namespace
