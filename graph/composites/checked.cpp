@@ -106,8 +106,20 @@ ValueId checked_sum(Builder& b, const Values& x, At at) {
   return emit::convert(b, sum, own);
 }
 
-// Products of two i32 fit an i64, three of them need not: with y = 2^16 h + l, the sums of x h and
-// of x l are exact for every K below 2^31, and so is what is put together of them when it fits.
+// An i64 in halves: 2^16 high + low, where low has 16 bits.
+struct Halves {
+  ValueId high, low;
+};
+Halves halves(Builder& b, ValueId v) {
+  return {shift_right(b, v, 16), b.add(op_and_, {{v, whole(b, v, 0xffff)}})[0]};
+}
+// 2^16 high + low.
+ValueId joined(Builder& b, ValueId high, ValueId low) {
+  return emit::add(b, emit::mul(b, high, whole(b, high, 1 << 16)), low);
+}
+
+// Products of two i32 fit an i64, three of them need not. Those of halves do: the sums of these are
+// exact for every K below 2^31, and are put together to an i64, held to its range.
 ValueId checked_matmul(Builder& b, const Values& x, At at) {
   const auto attributes = at.attributes.as<MatmulAttributes>();
   auto product = [&](ValueId l, ValueId r) {
@@ -118,16 +130,15 @@ ValueId checked_matmul(Builder& b, const Values& x, At at) {
     const ValueId sums = product(emit::convert(b, x[0], in), emit::convert(b, x[1], in));
     return emit::convert(b, sums, own);
   }
-  const ValueId l = wide(b, x[0]), r = wide(b, x[1]);
-  const ValueId high = shift_right(b, r, 16);
-  const ValueId low = b.add(op_and_, {{r, whole(b, r, 0xffff)}})[0];
-  const ValueId h = product(l, high), s = product(l, low);
-  const ValueId carry = emit::add(b, h, shift_right(b, s, 16));
-  const ValueId rest = b.add(op_and_, {{s, whole(b, s, 0xffff)}})[0];
-  // Beyond 2^40 the result does not fit in any case, and 2^16 times it stays inside an i64.
-  const ValueId bounded = emit::max(b, emit::min(b, carry, whole(b, carry, std::int64_t{1} << 40)),
-                                    whole(b, carry, -(std::int64_t{1} << 40)));
-  return narrow(b, emit::add(b, emit::mul(b, bounded, whole(b, bounded, 1 << 16)), rest));
+  const Halves l = halves(b, wide(b, x[0])), r = halves(b, wide(b, x[1]));
+  const Halves low = halves(b, product(l.low, r.low));
+  const ValueId high_low = product(l.high, r.low), low_high = product(l.low, r.high);
+  const Halves middle = halves(b, emit::add(b, emit::add(b, high_low, low_high), low.high));
+  const ValueId top = emit::add(b, product(l.high, r.high), middle.high);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const ValueId held =
+      emit::max(b, emit::min(b, top, whole(b, top, kMost)), whole(b, top, -kMost - 1));
+  return narrow(b, joined(b, joined(b, held, middle.low), low.low));
 }
 
 // i32 with i32 is exact or an error; with any f32 everything is f32.

@@ -15,13 +15,18 @@ Types infer_narrow(At at) {
   return {{DType::i32, at.operands[0].dims}};
 }
 
+// Sums that no i64 holds come as one of the 2^32 farthest (checked_matmul).
+std::string in_words(std::int64_t x) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() - 0xffffffff;
+  return x >= kFar || x < -kFar ? "a number of 64 bits or more" : std::to_string(x);
+}
+
 Literals evaluate_narrow(At at, Inputs in) {
   std::vector<std::int32_t> out;
   for (const std::int64_t x : view<std::int64_t>(in[0])) {
     out.push_back(static_cast<std::int32_t>(x));
     if (out.back() == x) continue;
-    operation_error<OverflowError>(at, "an exact result does not fit", "", std::to_string(x),
-                                   "an i32");
+    operation_error<OverflowError>(at, "an exact result does not fit", "", in_words(x), "an i32");
   }
   return {make_literal<std::int32_t>(in[0].type.dims, std::span<const std::int32_t>(out))};
 }

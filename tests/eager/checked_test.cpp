@@ -1,6 +1,8 @@
 // Checked arithmetic on both carriers: exact or an error.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "heddle/frontend/heddle.h"
 #include "support/expect_error.h"
 
@@ -69,6 +71,99 @@ TEST(Checked, MatrixProductsAreExactBeyondI64) {
                                        {.rhs_transposed = true})),
               (Doubles{6}));
   }
+}
+
+// What the overflow's error says was found: the exact result, or, on `cpu`, no number.
+std::string found_by(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const OverflowError& e) {
+    return e.detail().found;
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << "another error: " << e.what();
+  }
+  return "no error";
+}
+
+struct Overflow {
+  std::function<Tensor(std::string_view)> call;
+  std::string exact;
+};
+const std::string kWide = "a number of 64 bits or more";
+
+Tensor product(const Doubles& row, const Doubles& column, std::string_view carrier,
+               bool transposed) {
+  const auto k = static_cast<std::int64_t>(row.size());
+  const std::vector<std::int64_t> y =
+      transposed ? std::vector{std::int64_t{1}, k} : std::vector{k, std::int64_t{1}};
+  return checked::matmul(whole(row, {1, k}, carrier), whole(column, y, carrier),
+                         {.rhs_transposed = transposed});
+}
+std::vector<Overflow> overflows() {
+  std::vector<Overflow> all;
+  auto pair = [&](auto op, double x, double y, const std::string& exact) {
+    all.push_back(
+        {[=](std::string_view c) { return op(whole({x}, {1}, c), whole({y}, {1}, c)); }, exact});
+  };
+  auto add = [](const Tensor& x, const Tensor& y) { return checked::add(x, y); };
+  auto mul = [](const Tensor& x, const Tensor& y) { return checked::mul(x, y); };
+  auto by_element = [](const Tensor& x, const Tensor& y) { return checked::elementwise_mul(x, y); };
+  pair(add, kMost, 1, "2147483648");
+  pair(add, kLeast, kLeast, "-4294967296");
+  pair(mul, kMost, kMost, "4611686014132420609");
+  pair(mul, kLeast, kLeast, "4611686018427387904");
+  pair(mul, kLeast, kMost, "-4611686016279904256");
+  pair(by_element, 65536, 32768, "2147483648");
+  auto sum = [&](const Doubles& x, const std::string& exact) {
+    const auto n = static_cast<std::int64_t>(x.size());
+    all.push_back(
+        {[=](std::string_view c) { return checked::reduce_sum(whole(x, {n}, c), {0}); }, exact});
+  };
+  sum({kMost, kMost, 5}, "4294967299");
+  sum(Doubles(1000, kLeast), "-2147483648000");
+  auto dot = [&](const Doubles& row, const Doubles& column, const std::string& exact) {
+    for (const bool transposed : {false, true}) {
+      all.push_back(
+          {[=](std::string_view c) { return product(row, column, c, transposed); }, exact});
+    }
+  };
+  dot({kMost}, {kMost}, "4611686014132420609");
+  dot({kMost, 1}, {2, 1}, "4294967295");
+  dot({kLeast, kLeast}, {kLeast, kMost}, "2147483648");
+  dot({kLeast, 65537}, {kMost, -3}, "-4611686016280100867");
+  dot({kMost, kMost, 7}, {kMost, kMost, 1}, "9223372028264841225");  // just an i64
+  dot({kLeast, kLeast, 5}, {kMost, kMost, 1}, "-9223372032559808507");
+  dot(Doubles(2, kLeast), Doubles(2, kLeast), kWide);  // 2^63
+  dot(Doubles(3, kMost), Doubles(3, kMost), kWide);
+  dot(Doubles(5, kLeast), Doubles(5, kMost), kWide);
+  return all;
+}
+
+// 2A.3: the number that an error names is the exact result.
+TEST(Checked, OverflowsNameTheExactResult) {
+  for (const Overflow& o : overflows()) {
+    SCOPED_TRACE(o.exact);
+    EXPECT_EQ(found_by([&] { o.call("reference"); }), o.exact);
+    EXPECT_EQ(found_by([&] { o.call("cpu"); }), "");
+  }
+  const Program p = trace([](const Tensor& x, const Tensor& y) { return checked::matmul(x, y); },
+                          {i32({1, 2}), i32({2, 1})}, {.name = "f"});
+  const std::vector<Literal> in{splat(i32({1, 2}), kMost), splat(i32({2, 1}), kMost)};
+  EXPECT_EQ(found_by([&] { interpret(p, "f", in); }), "9223372028264841218");
+  EXPECT_EQ(found_by([&] { compile(p)->run("f", in); }), "");
+}
+
+// The products sum to 2^80, and those of one half of a factor to 2^64.
+TEST(Checked, LongSumsOfProductsDoNotWrapAround) {
+  const Doubles row(std::size_t{1} << 18, kLeast);
+  EXPECT_EQ(found_by([&] { product(row, row, "reference", false); }), kWide);
+  EXPECT_EQ(found_by([&] { product(row, row, "cpu", false); }), "");
+  Doubles column = row;
+  for (std::size_t i = 0; i < column.size(); i += 2) column[i] = kMost;
+  column[1] += 1;
+  // Half of 2^18 pairs: (2^31)^2 - 2^31 (2^31 - 1) = 2^31 each, and 2^31 less.
+  EXPECT_EQ(found_by([&] { product(row, column, "reference", true); }), "281472829227008");
+  EXPECT_EQ(found_by([&] { product(row, column, "cpu", true); }), "");
 }
 
 TEST(Checked, FloatsAreAsEver) {
