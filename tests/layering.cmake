@@ -1,4 +1,5 @@
-# Fails when a file includes a higher folder, or Halide.h outside backends/halide.
+# Fails when a file includes a higher folder, or Halide.h outside backends/halide; and when a header that an install has
+# includes more than the standard library and Heddle's own installed headers.
 set(order runtime graph schedule backends frontend)
 set(bad "")
 foreach(folder IN LISTS order)
@@ -13,14 +14,26 @@ foreach(folder IN LISTS order)
           list(APPEND bad "${file}: ${line}")
         endif()
       endif()
+      if(file MATCHES "\\.(h|hpp)$" AND NOT file MATCHES "^(backends/halide|frontend/cli)/"
+         AND NOT line MATCHES "<[a-z_]+>|<(stdint|stddef)\\.h>|\"heddle/[a-z]+/[a-z_/]+\\.(h|hpp|def)\"")
+        list(APPEND bad "${file}: ${line}")
+      endif()
       if(line MATCHES "[<\"]Halide" AND NOT file MATCHES "^backends/halide/")
         list(APPEND bad "${file}: ${line}")
       endif()
     endforeach()
   endforeach()
 endforeach()
+file(STRINGS ${ROOT}/frontend/heddle.h umbrella REGEX "#include")
+foreach(header backends/compile backends/eager/pack backends/graph_runtime backends/register_kernel backends/tiled/carrier
+        frontend/checked frontend/eager frontend/export frontend/nn frontend/ops frontend/optim frontend/params
+        frontend/trace graph/ad/transforms graph/definition graph/emit graph/interpret graph/text)
+  if(NOT umbrella MATCHES "heddle/${header}\\.h\"")
+    list(APPEND bad "frontend/heddle.h lacks ${header}.h")
+  endif()
+endforeach()
 if(bad)
   list(JOIN bad "\n  " text)
-  message(FATAL_ERROR "includes against the order of the folders:\n  ${text}")
+  message(FATAL_ERROR "includes against the order of the folders, or not for users:\n  ${text}")
 endif()
 message(STATUS "layering: includes go one way")
