@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/eager/runnable.h"
 #include "heddle/graph/builder.h"
+#include "heddle/graph/extension.h"
 #include "heddle/graph/interpret.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/text.h"
@@ -133,14 +134,16 @@ GraphRuntime::GraphRuntime(Warning warning)
     : warning_(warning ? std::move(warning) : Warning(warn_on_stderr)) {}
 
 std::shared_ptr<const GraphExecutable> GraphRuntime::compile(const Program& program,
-                                                             const GraphOptions& options) {
+                                                             const GraphOptions& options,
+                                                             Location where) {
   const std::string key =
       absl::StrCat(options.carrier, "\x1f", options.whole ? "whole" : "steps", " ",
                    static_cast<int>(options.fallback), "\x1f", to_text(program));
   const std::lock_guard lock(mutex_);
   const Entry* known = cache_.find(hash_of(key), [&](const Entry& e) { return e.key == key; });
   if (known != nullptr) return known->executable;
-  std::shared_ptr<const GraphExecutable> made = make(program, options);
+  std::shared_ptr<const GraphExecutable> made =
+      with_context({.where = where}, [&] { return make(program, options); });
   cache_.insert(hash_of(key), {key, made}, key.size() + 4096);
   return made;
 }
@@ -161,7 +164,7 @@ std::shared_ptr<const GraphExecutable> GraphRuntime::make(const Program& program
 
 std::shared_ptr<const GraphExecutable> GraphRuntime::make_whole(const Function& function,
                                                                 const GraphOptions& options) {
-  return std::make_shared<Whole>(function, find_carrier(options.carrier));
+  return std::make_shared<Whole>(function, find_carrier(options.carrier, {}));
 }
 
 std::shared_ptr<const GraphExecutable> GraphRuntime::make_steps(const Program& program,
@@ -181,13 +184,18 @@ std::shared_ptr<const GraphExecutable> GraphRuntime::make_steps(const Program& p
 std::unique_ptr<Runnable> GraphRuntime::make_step(const Function& one, const Program& program,
                                                   const GraphOptions& options) {
   const Node& node = one.nodes[0];
-  if (auto own = own_kernel(one, find_carrier(options.carrier))) return own;
+  if (auto own = own_kernel(one, find_carrier(options.carrier, {}))) return own;
   if (options.fallback == Fallback::none) {
     throw NotImplementedError({.message = "no kernel on " + options.carrier,
                                .operation = std::string(node.op->name),
                                .where = node.where});
   }
-  if (options.fallback == Fallback::full && node.op->strict.decompose != nullptr) {
+  std::vector<Type> types;
+  for (ValueId o : node.operands) types.push_back(one.type(o));
+  const NodeContext at{*node.op, types, node.attributes, nullptr, &program, node.where};
+  const bool ordered = sums_in_order(at);
+  if (node.op->strict.evaluate == nullptr) check_order(at);
+  if (!ordered && options.fallback == Fallback::full && node.op->strict.decompose != nullptr) {
     return decomposed(one, program, options);
   }
   count(node.op->name, options, false);
@@ -200,15 +208,18 @@ std::unique_ptr<Runnable> GraphRuntime::decomposed(const Function& one, const Pr
   const Node& node = one.nodes[0];
   std::vector<Type> types;
   for (ValueId o : node.operands) types.push_back(one.type(o));
-  const Function micro =
-      node.op->strict.decompose({*node.op, types, node.attributes, nullptr, &program});
+  const Function micro = with_context(
+      {.operation = node.op->name, .carrier = options.carrier, .where = node.where}, [&] {
+        return node.op->strict.decompose(
+            {*node.op, types, node.attributes, nullptr, &program, node.where});
+      });
   check_decomposition(micro, one, node.op->name);
   count(node.op->name, options, true);
   auto steps = std::make_shared<Steps>(micro);
   for (std::size_t m = 0; m < micro.nodes.size(); ++m) {
     if (micro.nodes[m].literal) continue;
     Function part = function_of(micro, micro.nodes[m], &program);
-    std::unique_ptr<Runnable> own = own_kernel(part, find_carrier(options.carrier));
+    std::unique_ptr<Runnable> own = own_kernel(part, find_carrier(options.carrier, {}));
     if (own == nullptr) {
       count(micro.nodes[m].op->name, options, false);
       own = make_runnable(part, reference_carrier());

@@ -54,7 +54,8 @@ class GraphRuntime {
   /// From the cache when carrier, options and program text are those of an earlier call: decisions
   /// are then neither made nor counted again. At most 256 programs of 256 MiB are kept.
   std::shared_ptr<const GraphExecutable> compile(const Program& program,
-                                                 const GraphOptions& options = {});
+                                                 const GraphOptions& options = {},
+                                                 Location where = std::source_location::current());
   /// Sorted by operation and carrier.
   std::vector<FallbackCount> fallbacks() const;
   CacheStatistics cache_statistics() const;

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "heddle/backends/external_kernels.h"
+#include "heddle/graph/extension.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
@@ -34,6 +36,23 @@ std::string kernels_text(const Plan& plan) {
   return text;
 }
 
+// Kernels count in 32 bits: extents, and strides of what a caller gives and gets.
+std::string beyond_kernels(const Type& type, bool argument) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (element_count(type) == 0) return "";
+  std::int64_t stride = 1;
+  for (std::size_t a = type.rank(); a-- > 0;) {
+    const std::int64_t extent = type.dims[a].constant();
+    if (extent > kMost) return absl::StrCat("extents of at most ", kMost);
+    if (argument && extent > 1 && stride > kMost) {
+      return absl::StrCat("at most ", kMost, " elements from one index of axis ", a,
+                          " to the next");
+    }
+    stride = stride > kMost ? stride : stride * extent;
+  }
+  return "";
+}
+
 void check_compiles(const Function& f, const Target& target) {
   auto check = [&](const Type& type, const std::string& what, const Node* node) {
     ErrorDetail detail{.message = "compile for " + target.carrier + ": @" + f.name + ": " + what,
@@ -44,8 +63,11 @@ void check_compiles(const Function& f, const Target& target) {
       detail.needed = "constant extents";
       if (!d.is_constant()) throw NotImplementedError(detail);
     }
+    detail.needed = beyond_kernels(type, node == nullptr);
+    if (!detail.needed.empty()) throw NotImplementedError(detail);
   };
   for (const Input& in : f.inputs) check(f.type(in.value), "input '" + in.name + "'", nullptr);
+  for (const Output& o : f.outputs) check(f.type(o.value), "output '" + o.name + "'", nullptr);
   for (const Node& node : f.nodes) {
     for (ValueId r : node.results) check(f.type(r), "result", &node);
   }
@@ -88,7 +110,11 @@ namespace {
 // A form without composites, extensions, empty operands, wide windows and faults inside.
 Program prepared(const Pipeline& pipeline, const Program& program, const Target& target,
                  const ExternalKernels& external) {
-  const auto kept = [&](const NodeContext& node) { return external && external(node); };
+  const auto kept = [&](const NodeContext& node) {
+    if (external && external(node)) return true;
+    check_order(node);
+    return false;
+  };
   Program p = pipeline.pass("input", program, [](const Program& in) { return in; });
   for (const Function& f : p.functions()) check_compiles(f, target);
   p = pipeline.pass("expand", p, [&](const Program& in) { return expand_composites(in, kept); });

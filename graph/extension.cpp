@@ -43,7 +43,7 @@ BoundOperationCall call_of(At at, TensorAt tensor) {
     for (const OperandSpec& s : schema.operands) operand |= s.name == e.first;
     if (!operand) options.push_back(e);
   }
-  return bind_types(at.op, operands, Attributes(std::move(options)), {});
+  return bind_types(at.op, operands, Attributes(std::move(options)), at.where);
 }
 
 Attributes attributes_of(Bound call) {
@@ -74,7 +74,7 @@ std::vector<Literal> evaluate(At at, std::span<const Literal> operands) {
   const Invocation invocation =
       definition.resolve(call.without_storage()).with_operands(call.operands);
   std::vector<Literal> results;
-  for (const Tensor& t : run_reference(invocation)) results.push_back(to_literal(t));
+  for (const Tensor& t : run_reference(invocation)) results.push_back(to_literal(t, at.where));
   return results;
 }
 
@@ -221,6 +221,19 @@ Operation record_of(const OperationDefinition& d, std::span<const Role> roles) {
 
 BoundOperationCall extension_call(At at) {
   return call_of(at, [&](std::size_t i) { return Tensor(at.operands[i], nullptr); });
+}
+
+bool sums_in_order(At at) {
+  if (at.op.extension == nullptr) return false;
+  const Invocation found = definition_at(at).resolve(extension_call(at));
+  return found.plan.accumulation == Accumulation::sequential;
+}
+
+void check_order(At at) {
+  if (!sums_in_order(at)) return;
+  operation_error<UnsupportedOperationPlan>(
+      at, "its plan says the order of its sums, which its decomposition does not keep",
+      "plan.accumulation", "sequential", "a reference, or a kernel of a pack");
 }
 
 ExtensionRecord::ExtensionRecord(const OperationDefinition& definition)

@@ -8,6 +8,12 @@
 
 namespace heddle {
 
+/// Whether the node is an extension whose plan says the order of its sums.
+bool sums_in_order(At node);
+/// UnsupportedOperationPlan when it is: what it decomposes into adds in orders of its own. Who runs
+/// a decomposition asks.
+void check_order(At node);
+
 struct ExtensionRecord {
   explicit ExtensionRecord(const OperationDefinition& definition);
   ExtensionRecord(const ExtensionRecord&) = delete;

@@ -1,5 +1,6 @@
 #include "heddle/graph/interpret.h"
 
+#include "heddle/graph/extension.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 
@@ -9,14 +10,16 @@ namespace {
 // An overflow inside a composite is the composite's, on the user's line.
 std::vector<Literal> run_node(const Node& node, std::span<const Literal> operands,
                               const Program* callees) {
-  try {
-    return interpret_node(node, operands, callees);
-  } catch (const OverflowError& e) {
-    ErrorDetail detail = e.detail();
-    detail.operation = node.op->name;
-    if (node.where != Location{}) detail.where = node.where;
-    throw OverflowError(std::move(detail));
-  }
+  return with_context({.operation = node.op->name, .where = node.where}, [&] {
+    try {
+      return interpret_node(node, operands, callees);
+    } catch (const OverflowError& e) {
+      ErrorDetail detail = e.detail();
+      detail.operation = node.op->name;
+      if (node.where != Location{}) detail.where = node.where;
+      e.rethrow_with(std::move(detail));
+    }
+  });
 }
 
 std::vector<Literal> run(const Function& f, std::span<const Literal> arguments,
@@ -70,8 +73,9 @@ std::vector<Literal> interpret_node(const Node& node, std::span<const Literal> o
   if (node.literal) return {*node.literal};
   std::vector<Type> types;
   for (const Literal& o : operands) types.push_back(o.type);
-  const NodeContext at{*node.op, types, node.attributes, nullptr, callees};
+  const NodeContext at{*node.op, types, node.attributes, nullptr, callees, node.where};
   if (node.op->strict.evaluate) return node.op->strict.evaluate(at, operands);
+  check_order(at);
   return run(node.op->strict.decompose(at), operands, callees);
 }
 

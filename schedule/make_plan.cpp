@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "heddle/graph/extension.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/schedule/memory.h"
@@ -176,8 +177,12 @@ class FunctionPlanner {
   // Every operand and every result has a port, and so has every option.
   KernelStep external_step(const Node& node) {
     const std::vector<Literal> options = option_literals(node.attributes);
+    std::vector<Type> types;
+    for (ValueId o : node.operands) types.push_back(f_.type(o));
+    const NodeContext at{*node.op, types, node.attributes, nullptr, nullptr, node.where};
     Kernel kernel{.body = external_body(f_, node, options),
                   .recipe = *external_of(external_, f_, node),
+                  .sequential = sums_in_order(at),
                   .target = target_};
     KernelStep step;
     for (ValueId v : node.operands) kernel.in.push_back(port(v, step));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/emit.h"
+#include "heddle/graph/extension.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
@@ -212,7 +213,10 @@ Loops TiledPlan::loops(const TiledStep& step) const {
 }
 
 TiledPlan plan_tiles(const Function& function) {
-  const Program expanded = expand_composites(Program({function}));
+  const Program expanded = expand_composites(Program({function}), [](const NodeContext& node) {
+    check_order(node);
+    return false;
+  });
   return Planner(dead_node_elimination(canonicalize(expanded)).entry()).plan();
 }
 

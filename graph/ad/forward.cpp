@@ -5,6 +5,7 @@
 
 #include "heddle/graph/ad/linear_composite.h"
 #include "heddle/graph/builder.h"
+#include "heddle/graph/extension.h"
 #include "heddle/graph/operation.h"
 
 namespace heddle {
@@ -62,8 +63,9 @@ class ForwardPass {
 
   void run(const Function& f, Environment& env, Location caller = {}) {
     for (const Node& node : f.nodes) {
-      build_.set_location(node.where == Location{} ? caller : node.where);
-      step(node, env);
+      const Location where = node.where == Location{} ? caller : node.where;
+      build_.set_location(where);
+      with_context({.operation = node.op->name, .where = where}, [&] { step(node, env); });
     }
   }
 
@@ -127,8 +129,11 @@ class ForwardPass {
                  Environment& env) {
     std::vector<Type> types;
     for (ValueId p : primals) types.push_back(build_.type(p));
-    const Function body =
-        node.op->strict.decompose({*node.op, types, node.attributes, nullptr, &program_});
+    const NodeContext at{*node.op, types, node.attributes, nullptr, &program_, node.where};
+    // A plan that says the order of its sums: the derivative alone is the decomposition's.
+    const Values kept =
+        sums_in_order(at) ? build_.add(*node.op, primals, node.attributes) : Values();
+    const Function body = node.op->strict.decompose(at);
     Environment inner{Values(body.types.size()), MaybeValues(body.types.size())};
     for (std::size_t i = 0; i < primals.size(); ++i) {
       inner.primal[body.inputs[i].value.index] = primals[i];
@@ -137,7 +142,7 @@ class ForwardPass {
     run(body, inner, node.where);
     for (std::size_t r = 0; r < node.results.size(); ++r) {
       const std::uint32_t out = body.outputs[r].value.index;
-      env.primal[node.results[r].index] = inner.primal[out];
+      env.primal[node.results[r].index] = kept.empty() ? inner.primal[out] : kept[r];
       env.tangent[node.results[r].index] = inner.tangent[out];
     }
   }

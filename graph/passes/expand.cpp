@@ -11,10 +11,13 @@ Program expand_composites(const Program& program,
     if (!node.op->strict.decompose) return std::nullopt;
     std::vector<Type> types;
     for (ValueId o : operands) types.push_back(build.type(o));
-    const NodeContext at{*node.op, types, node.attributes, nullptr, build.callees()};
-    if (keep && keep(at)) return std::nullopt;
-    const Function body = node.op->strict.decompose(at);
-    return build.splice(rewrite(body, build.callees(), expand), operands, node.where);
+    const NodeContext at{*node.op, types, node.attributes, nullptr, build.callees(), node.where};
+    return with_context(
+        {.operation = node.op->name, .where = node.where}, [&]() -> std::optional<Values> {
+          if (keep && keep(at)) return std::nullopt;
+          const Function body = node.op->strict.decompose(at);
+          return build.splice(rewrite(body, build.callees(), expand), operands, node.where);
+        });
   };
   return rewrite(program, expand);
 }

@@ -90,6 +90,27 @@ TEST(CompileErrors, an_extent_that_is_no_number_is_named) {
             "compile for cpu: @main: input 'x': found f64[n], needed constant extents");
 }
 
+// Kernels count in 32 bits. The tables of a library say the same in their words: entry_test.cpp.
+TEST(CompileErrors, extents_beyond_kernels_are_named) {
+  const auto refused = [](const Type& type, const std::function<Tensor(const Tensor&)>& f) {
+    const Program p = trace([&](const Tensor& x) { return f(x); }, {type}, {.inputs = {"x"}});
+    return expect_error<NotImplementedError>([&] { compile(p); });
+  };
+  const auto same = [](const Tensor& x) { return -x; };
+  EXPECT_EQ(refused(f32({3000000000}), same),
+            "compile for cpu: @main: input 'x': found f32[3000000000], needed extents of at most "
+            "2147483647");
+  EXPECT_EQ(
+      refused(f32({2, 65536, 65536}), same),
+      "compile for cpu: @main: input 'x': found f32[2,65536,65536], needed at most 2147483647 "
+      "elements from one index of axis 0 to the next");
+  const auto wide = [](const Tensor& x) { return sum(broadcast_to(x, {3000000000}), {0}); };
+  EXPECT_NE(refused(f32({}), wide).find("result: found f32[3000000000], needed extents of at most"),
+            std::string::npos);
+  const Program empty = trace(same, {f32({0, 3000000000})});
+  EXPECT_EQ(compile(empty)->plan().functions[0].steps.size(), 0u);
+}
+
 TEST(CompileErrors, an_argument_of_another_shape) {  // K5
   const Program p =
       trace([](const Tensor& x) { return exp(x); }, {f32({3})}, {.name = "f", .inputs = {"x"}});

@@ -45,19 +45,33 @@ HEDDLE_REGISTER_OP(failing, "acme.failing", {.operands = {{"x"}}},
                    },
                    {.vjp = kNonDifferentiable});
 
+HEDDLE_REGISTER_OP(ordered, "acme.ordered", {.operands = {{"x"}}},
+                   [](const BoundOperationCall& call) {
+                     DtypePlan plan = uniform_plan(call, DType::f32);
+                     plan.accumulation = Accumulation::sequential;
+                     return Invocation(call, plan, {{call.tensor(0).type()}});
+                   },
+                   {.vjp = kByDecomposition, .decompose = [](const NodeContext& at) {
+                      Builder b("ordered");
+                      b.output("y", b.input("x", at.operands[0]));
+                      return b.finish();
+                    }});
+
 KernelPattern pattern(const Operation& op, const std::string& symbol,
                       const std::string& object = HEDDLE_KERNELS_OBJECT) {
   return {op, kAnyPlan, "acme." + symbol, for_f32, 1, ObjectKernel{symbol, object}};
 }
 
 const bool kRegistered = [] {
-  register_kernel_pack(
-      {.name = "acme",
-       .version = 1,
-       .carrier = cpu_carrier(),
-       .patterns = {pattern(affine.operation(), "tests_affine"),
-                    pattern(two.operation(), "tests_two_results"), pattern(op_tanh, "tests_seven"),
-                    pattern(failing.operation(), "tests_failing")}});
+  register_kernel_pack({.name = "acme",
+                        .version = 1,
+                        .carrier = cpu_carrier(),
+                        .patterns = {pattern(affine.operation(), "tests_affine"),
+                                     pattern(two.operation(), "tests_two_results"),
+                                     pattern(op_tanh, "tests_seven"),
+                                     pattern(failing.operation(), "tests_failing"),
+                                     {ordered.operation(), kAnyPlan, "acme.ordered", for_f32, 1,
+                                      ObjectKernel{"tests_seven", HEDDLE_KERNELS_OBJECT}}}});
   return true;
 }();
 
@@ -94,6 +108,14 @@ TEST(External, OfABuiltInOperationWhereItTakesTheCall) {
   EXPECT_EQ(to_doubles(runtime.compile(in_f32)->run(std::vector{floats({2}, {0, 0})})[0]),
             (Doubles{8, 8}))
       << "over kernels of symbolic extents";
+}
+
+// Ruling 28: a plan that says the order of its sums is for kernels that keep it.
+TEST(External, OfASequentialPlan) {
+  const Program p =
+      trace([](const Tensor& x) -> Tensor { return ordered({x}); }, {f32({2})}, {.name = "f"});
+  EXPECT_EQ(run(p, {floats({2}, {0, 0})}), (Doubles{7, 7}));
+  EXPECT_TRUE(compile(p)->plan().kernels.at(0).sequential);
 }
 
 TEST(External, EveryOperandAndResultHasAPort) {
