@@ -124,7 +124,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
   gpu::DeviceMath math;
-  gpu::Limits limits(k.target.carrier, k.target.carrier != "metal");
+  gpu::Limits limits(k.target.carrier, carrier_has(DType::f64, k.target));
   if (k.target.on_device()) {
     pipeline.add_custom_lowering_pass(&registers, [] {});
     pipeline.add_custom_lowering_pass(&math, [] {});

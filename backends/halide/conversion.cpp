@@ -63,13 +63,15 @@ Expr round_to_odd(const Expr& x) {
   const Expr bits = bits_of(near) - select(beyond, u32(1), u32(0));
   return float_of(bits | select(beyond || short_of, u32(1), u32(0)));
 }
-// A 64-bit integer whose double rounds to odd.
+// An integer of 32 or 64 bits that a float of 24 or 53 digits holds exactly, and that a narrow
+// float rounds to the same as x: odd where digits were cut off.
 Expr with_sticky_bit(const Expr& x) {
   const Halide::Type t = x.type();
+  const int digits = t.bits() == 64 ? 53 : 24, cut = t.bits() - digits;
   const auto whole = [&](std::int64_t v) { return Halide::Internal::make_const(t, v); };
-  const Expr low = x & whole(0x7ff), one = whole(std::int64_t{1} << 53);
-  const Expr exact = t.is_int() ? x <= one && x >= whole(-(std::int64_t{1} << 53)) : x <= one;
-  const Expr sticky = select(low != whole(0), whole(0x800), whole(0));
+  const Expr low = x & whole((std::int64_t{1} << cut) - 1), one = whole(std::int64_t{1} << digits);
+  const Expr exact = t.is_int() ? x <= one && x >= whole(-(std::int64_t{1} << digits)) : x <= one;
+  const Expr sticky = select(low != whole(0), whole(std::int64_t{1} << cut), whole(0));
   return select(exact, x, (x - low) | sticky);
 }
 
@@ -88,7 +90,8 @@ Expr to_narrow(const Expr& x, DType to) {
   const Halide::Type t = x.type();
   if (t.is_float()) return rounded(t.bits() == 64 ? round_to_odd(x) : x, to);
   if (t.bits() <= 16) return rounded(Halide::cast<float>(x), to);
-  return rounded(round_to_odd(Halide::cast<double>(t.bits() == 64 ? with_sticky_bit(x) : x)), to);
+  if (t.bits() == 32) return rounded(Halide::cast<float>(with_sticky_bit(x)), to);
+  return rounded(round_to_odd(Halide::cast<double>(with_sticky_bit(x))), to);
 }
 
 }  // namespace

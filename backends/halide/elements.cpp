@@ -27,8 +27,9 @@ std::vector<Expr> reversed(Index index) {
 }
 Expr constant(std::int64_t value) { return Expr(static_cast<std::int32_t>(value)); }
 
-Elements::Elements(const Function& body)
+Elements::Elements(const Function& body, bool wide)
     : body_(body),
+      wide_(wide),
       makers_(definitions(body)),
       readers_(body.types.size()),
       memo_(body.types.size()) {}

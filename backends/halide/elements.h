@@ -25,9 +25,11 @@ class Elements {
  public:
   using Reader = std::function<Expr(const Index&)>;
 
-  explicit Elements(const Function& body);
+  /// wide: the target computes in f64, and in integers of 64 bits.
+  explicit Elements(const Function& body, bool wide = true);
 
   const Function& body() const { return body_; }
+  bool wide() const { return wide_; }
   const Type& type(ValueId v) const { return body_.type(v); }
   Extents extents(ValueId v) const { return extents(type(v).dims); }
   Extents extents(const Dims& dims) const;
@@ -45,6 +47,7 @@ class Elements {
 
  private:
   const Function& body_;
+  const bool wide_;
   std::vector<std::uint32_t> makers_;
   std::vector<Reader> readers_;
   std::map<std::string, Expr> symbols_;

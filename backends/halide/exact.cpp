@@ -37,6 +37,9 @@ Expr exact_mul(const Expr& a, const Expr& b) {
   if (a.type().is_float()) return strict(Call::strict_mul, a.type(), a, b);
   return wrapping(a, b, [](const Expr& x, const Expr& y) { return x * y; });
 }
+Expr mul_high(const Expr& a, const Expr& b) {
+  return Call::make(a.type(), "mulhi", {a, b}, Call::PureExtern);
+}
 Expr exact_div(const Expr& a, const Expr& b) {
   // Halide refuses a constant zero as divisor. x * inf is the same, for NaN and zeros too.
   if (const auto divisor = Halide::Internal::as_const_float(b); divisor && *divisor == 0) {

@@ -13,6 +13,8 @@ using Halide::Expr;
 Expr exact_add(const Expr& a, const Expr& b);
 Expr exact_sub(const Expr& a, const Expr& b);
 Expr exact_mul(const Expr& a, const Expr& b);
+/// The upper 32 bits of a product of two u32: Metal's function.
+Expr mul_high(const Expr& a, const Expr& b);
 /// Floats only.
 Expr exact_div(const Expr& a, const Expr& b);
 

@@ -5,6 +5,7 @@
 #include "heddle/backends/halide/fibres.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/carrier_types.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 
@@ -14,7 +15,7 @@ KernelBuilder::KernelBuilder(const Kernel& k)
     : kernel(k),
       vector(k.target.vector_floats()),
       lanes(heddle::lanes_of(k.body, k.target)),
-      elements(k.body) {
+      elements(k.body, carrier_has(DType::f64, k.target)) {
   for (std::size_t i = 0; i < k.body.inputs.size(); ++i) make_input(i);
 }
 

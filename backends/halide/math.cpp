@@ -136,9 +136,9 @@ Expr log1p(const Expr& x) {
   return select(equal(x, Expr(0.f)), x, log_specials(u, log_core(f, exponent_value(e))));
 }
 
-// A third of the exponent for a start (3.5 %), Halley's step, then Newton's with the residual in
-// f64.
-Expr cbrt(const Expr& x) {
+// A third of the exponent for a start (3.5 %), Halley's step, then Newton's with a residual of more
+// digits.
+Expr cbrt_by(const Expr& x, Expr (*residual)(const Expr&, const Expr&)) {
   const Expr a = without_sign(x), tiny = less(a, Expr(1.17549435e-38f)),
              huge = less(Expr(0x1p100f), a);
   const Expr one = Expr(1.f);
@@ -146,12 +146,17 @@ Expr cbrt(const Expr& x) {
   const Expr start = float_of(bits_of(z) / u32(3) + u32(709958130u));
   const Expr cube = start * start * start;
   const Expr y = start * exact_div(cube + 2.f * z, 2.f * cube + z);
-  const Expr d = Halide::cast<double>(y);
-  const Expr residual = Halide::cast<float>(exact_sub(d * d * d, Halide::cast<double>(z)));
-  const Expr root = exact_sub(y, exact_div(residual, 3.f * y * y));
+  const Expr root = exact_sub(y, exact_div(residual(y, z), 3.f * y * y));
   const Expr scaled = root * select(tiny, Expr(0x1p-8f), select(huge, Expr(0x1p8f), one));
   const Expr itself = equal(a, Expr(0.f)) || !less(a, Expr(INFINITY));
   return select(itself, x, with_sign_of(scaled, x));
+}
+
+Expr cbrt(const Expr& x) {
+  return cbrt_by(x, [](const Expr& y, const Expr& z) {
+    const Expr d = Halide::cast<double>(y);
+    return Halide::cast<float>(exact_sub(d * d * d, Halide::cast<double>(z)));
+  });
 }
 
 }  // namespace heddle::halide::math

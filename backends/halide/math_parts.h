@@ -37,6 +37,11 @@ Expr in_two_factors(const Expr& b, F scaled) {
 /// e^r times the power of two s.
 Expr scaled_exp(const Expr& r, const Expr& s);
 
+/// The cube root; `residual(y, z)` is y^3 - z, small against z.
+Expr cbrt_by(const Expr& x, Expr (*residual)(const Expr& y, const Expr& z));
+/// pow(x, y) where |x|^y is `magnitude`, special values included.
+Expr pow_cases(const Expr& x, const Expr& y, const Expr& magnitude);
+
 /// In f64, to about 1e-15: log2 of a normal finite x > 0; 2^z for z in [-1000, 1000].
 Expr log2_wide(const Expr& x);
 Expr exp2_wide(const Expr& z);

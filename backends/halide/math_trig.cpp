@@ -2,7 +2,9 @@
 #include <cmath>
 
 #include "heddle/backends/halide/math.h"
+#include "heddle/backends/halide/math_pair.h"
 #include "heddle/backends/halide/math_parts.h"
+#include "heddle/backends/halide/math_single.h"
 
 namespace heddle::halide::math {
 namespace {
@@ -12,21 +14,24 @@ constexpr float kQuarterPi = 0.785398185f, kQuarterPiLow = -2.18556941e-8f;
 
 Expr u64(const Expr& x) { return Halide::cast<std::uint64_t>(x); }
 
-// a = q pi/2 + r, |r| <= pi/4: q modulo 4, r in f64 with 24 good bits for every f32.
+// a = q pi/2 + r + rest, |r| <= pi/4: q modulo 4; r, as f32, has 24 good digits for every a, and
+// the rest more.
 struct Quarters {
-  Expr q, r;
+  Expr q, r, rest;
 };
 
 // a is an integer m times a power of two, so of 2/pi only 96 bits matter: those from the weight 2
 // on, once the power is multiplied in (Payne and Hanek, 1983). The nearest an f32 comes to a
 // multiple of pi/2 is 2^-29; m times the bits cut off is 2^-70.
-Quarters reduce_half_pi(const Expr& a) {
+struct Window {
+  Expr m, words[3], small;  // small: a itself is the rest
+};
+Window window_of(const Expr& a) {
   // 2/pi after 34 zeros: at exponent 118 (2^-9) the window starts with the first of them.
   static constexpr std::uint32_t kTwoOverPi[] = {
       0, 0x28be60dbu, 0x9391054au, 0x7f09d5f4u, 0x7d4d3770u, 0x36d8a566u, 0x4f10e410u, 0x7f9458eau};
   constexpr std::uint32_t kFirst = 118;
   const Expr bits = bits_of(a), exponent = bits >> 23;
-  const Expr m = (bits & u32(0x7fffffu)) | u32(0x800000u);
   const Expr start = max(exponent, u32(kFirst)) - u32(kFirst);
   const Expr word = Halide::cast<std::int32_t>(start >> 5), shift = start & u32(31);
   std::vector<Expr> words;
@@ -38,18 +43,50 @@ Quarters reduce_half_pi(const Expr& a) {
   const auto window = [&](std::size_t k) {
     return (words[k] << shift) | ((words[k + 1] >> 1) >> (u32(31) - shift));
   };
+  return {(bits & u32(0x7fffffu)) | u32(0x800000u),
+          {window(0), window(1), window(2)},
+          exponent < u32(kFirst)};
+}
+
+Quarters reduce_half_pi(const Expr& a) {
+  const Window w = window_of(a);
   // m times the window, modulo 4: two bits of q, then the fraction.
-  const Expr product =
-      (u64(m * window(0)) << 32) + u64(m) * u64(window(1)) + ((u64(m) * u64(window(2))) >> 32);
+  const Expr product = (u64(w.m * w.words[0]) << 32) + u64(w.m) * u64(w.words[1]) +
+                       ((u64(w.m) * u64(w.words[2])) >> 32);
   const Expr q = (product + Expr(std::uint64_t{1} << 61)) >> 62;
   const Expr fraction = product - (q << 62);
   const Expr high = Halide::reinterpret<std::int32_t>(Halide::cast<std::uint32_t>(fraction >> 32));
   const Expr low = Halide::cast<double>(Halide::cast<std::uint32_t>(fraction));
-  const Expr r = (Halide::cast<double>(high) * Expr(0x1p32) + low) * Expr(3.4061215800865546e-19);
-  const Expr small = exponent < u32(kFirst);
-  return {select(small, u32(0), Halide::cast<std::uint32_t>(q)),
-          select(small, Halide::cast<double>(a), r)};
+  const Expr wide =
+      select(w.small, Halide::cast<double>(a),
+             (Halide::cast<double>(high) * Expr(0x1p32) + low) * Expr(3.4061215800865546e-19));
+  const Expr r = Halide::cast<float>(wide);
+  return {select(w.small, u32(0), Halide::cast<std::uint32_t>(q)), r,
+          Halide::cast<float>(exact_sub(wide, Halide::cast<double>(r)))};
 }
+
+// The same in words of 32 bits. The fraction, 62 bits and a sign, is the sum of three exact f32.
+Quarters reduce_half_pi_single(const Expr& a) {
+  const Window w = window_of(a);
+  const Expr low1 = w.m * w.words[1], low2 = mul_high(w.m, w.words[2]);
+  const Expr low = low1 + low2, carry = select(low < low1, u32(1), u32(0));
+  const Expr high = w.m * w.words[0] + mul_high(w.m, w.words[1]) + carry;
+  const Expr q = (high + u32(1u << 29)) >> 30;
+  const Expr top = Halide::reinterpret<std::int32_t>(high - (q << 30));
+  const auto part = [](const Expr& whole, float unit) {
+    return exact_mul(Halide::cast<float>(whole), Expr(unit));
+  };
+  const Expr middle = Halide::reinterpret<std::int32_t>(
+      ((Halide::reinterpret<std::uint32_t>(top) & u32(0xffu)) << 16) | (low >> 16));
+  const Expr last = Halide::reinterpret<std::int32_t>(low & u32(0xffffu));
+  const Pair fraction =
+      add(two_sum(part(top >> 8, 0x1p-22f), part(middle, 0x1p-46f)), part(last, 0x1p-62f));
+  const Pair r = mul(fraction, pair_of(1.57079632679489661923));
+  return {select(w.small, u32(0), q), select(w.small, a, r.high),
+          select(w.small, Expr(0.f), r.low)};
+}
+
+using Reduce = Quarters (*)(const Expr&);
 
 Expr sine(const Expr& r, const Expr& s) {
   const Expr p = poly(s, {2.71736667e-06f, -0.000198392328f, 0.00833332911f, -0.166666672f});
@@ -65,11 +102,24 @@ Expr unless_infinite(const Expr& a, const Expr& y) {
   return select(less(a, Expr(INFINITY)), y, Expr(NAN));
 }
 // sin(a + turn pi/2), a >= 0.
-Expr sine_from(const Expr& a, std::uint32_t turn) {
-  const Quarters reduced = reduce_half_pi(a);
-  const Expr r = Halide::cast<float>(reduced.r), s = r * r, q = reduced.q + u32(turn);
+Expr sine_from(const Expr& a, std::uint32_t turn, Reduce reduce) {
+  const Quarters reduced = reduce(a);
+  const Expr r = reduced.r, s = r * r, q = reduced.q + u32(turn);
   const Expr y = select((q & u32(1)) != u32(0), cosine(s), sine(r, s));
   return unless_infinite(a, flip(y, (q & u32(2)) << 30));
+}
+
+Expr tangent(const Expr& x, Reduce reduce) {
+  const Expr a = without_sign(x);
+  const Quarters reduced = reduce(a);
+  const Expr r = reduced.r, s = r * r;
+  const Expr p = poly(s, {0.00437682401f, 8.84416586e-05f, 0.0108366618f, 0.0212818645f,
+                          0.0540599786f, 0.133326635f, 0.333333492f});
+  const Expr cubic = r * (s * p), rough = r + cubic;
+  const Expr t = exact_add(r, cubic + reduced.rest * (rough * rough + 1.f));
+  const Expr odd = (reduced.q & u32(1)) != u32(0);
+  const Expr y = select(odd, exact_div(Expr(-1.f), t), t);
+  return unless_infinite(a, flip(y, sign_bit(x)));
 }
 
 // asin of t in [0, 1/2], s = t^2.
@@ -99,22 +149,17 @@ Expr arc_tangent_quotient(const Expr& s) {
 
 }  // namespace
 
-Expr sin(const Expr& x) { return flip(sine_from(without_sign(x), 0), sign_bit(x)); }
-Expr cos(const Expr& x) { return sine_from(without_sign(x), 1); }
+Expr sin(const Expr& x) { return flip(sine_from(without_sign(x), 0, reduce_half_pi), sign_bit(x)); }
+Expr cos(const Expr& x) { return sine_from(without_sign(x), 1, reduce_half_pi); }
+Expr tan(const Expr& x) { return tangent(x, reduce_half_pi); }
 
-Expr tan(const Expr& x) {
-  const Expr a = without_sign(x);
-  const Quarters reduced = reduce_half_pi(a);
-  const Expr r = Halide::cast<float>(reduced.r), s = r * r;
-  const Expr rest = Halide::cast<float>(exact_sub(reduced.r, Halide::cast<double>(r)));
-  const Expr p = poly(s, {0.00437682401f, 8.84416586e-05f, 0.0108366618f, 0.0212818645f,
-                          0.0540599786f, 0.133326635f, 0.333333492f});
-  const Expr cubic = r * (s * p), rough = r + cubic;
-  const Expr t = exact_add(r, cubic + rest * (rough * rough + 1.f));
-  const Expr odd = (reduced.q & u32(1)) != u32(0);
-  const Expr y = select(odd, exact_div(Expr(-1.f), t), t);
-  return unless_infinite(a, flip(y, sign_bit(x)));
+namespace single {
+Expr sin(const Expr& x) {
+  return flip(sine_from(without_sign(x), 0, reduce_half_pi_single), sign_bit(x));
 }
+Expr cos(const Expr& x) { return sine_from(without_sign(x), 1, reduce_half_pi_single); }
+Expr tan(const Expr& x) { return tangent(x, reduce_half_pi_single); }
+}  // namespace single
 
 Expr asin(const Expr& x) {
   const ArcSine s = arc_sine_of(without_sign(x));
@@ -143,20 +188,31 @@ Expr atan(const Expr& x) {
   return with_sign_of(exact_add(base, exact_add(t, tail)), x);
 }
 
-// The same of a/b with the quotient in f64: no over- or underflow. For x < 0, pi less that.
-Expr atan2(const Expr& y, const Expr& x) {
+namespace {
+
+// atan(a / b) = base + atan(t), a and b not negative: which base, and t.
+struct Octant {
+  Expr far, middle, t;
+};
+Octant octant_of(const Expr& a, const Expr& b) {
+  const Halide::Type type = a.type();
+  const Expr far = less(b * Halide::Internal::make_const(type, 2.414213562373095), a);
+  const Expr middle = less(b * Halide::Internal::make_const(type, 0.41421356237309503), a);
+  const Expr above = select(far, -b, select(middle, exact_sub(a, b), a));
+  return {far, middle, exact_div(above, select(far, a, select(middle, exact_add(a, b), b)))};
+}
+
+// As atan, of |y| / |x| by `octant`, which sees no two infinities and no two zeros. For x < 0, pi
+// less that.
+Expr angle_of(const Expr& y, const Expr& x, Octant (*octant)(const Expr& a, const Expr& b)) {
   const Expr inf = Expr(INFINITY), zero = Expr(0.f), one = Expr(1.f);
   const Expr both = equal(without_sign(y), inf) && equal(without_sign(x), inf);
   const Expr none = equal(y, zero) && equal(x, zero);
-  const Expr a = Halide::cast<double>(select(both, one, without_sign(y)));
-  const Expr b = Halide::cast<double>(select(both || none, one, without_sign(x)));
-  const Expr far = less(b * Expr(2.414213562373095), a);
-  const Expr middle = less(b * Expr(0.41421356237309503), a);
-  const Expr above = select(far, -b, select(middle, exact_sub(a, b), a));
-  const Expr wide = exact_div(above, select(far, a, select(middle, exact_add(a, b), b)));
-  const Expr t = Halide::cast<float>(wide), s = t * t, cubic = t * (s * arc_tangent_quotient(s));
+  const auto [far, middle, t] =
+      octant(select(both, one, without_sign(y)), select(both || none, one, without_sign(x)));
+  const Expr s = t * t, cubic = t * (s * arc_tangent_quotient(s));
   const Expr negative = sign_bit(x) != u32(0);
-  const auto by_octant = [&](float turn) {
+  const auto by_octant = [far = far, middle = middle, negative](float turn) {
     const Expr up = select(far, Expr(2 * turn), select(middle, Expr(turn), Expr(0.f)));
     const Expr down = select(far, Expr(2 * turn), select(middle, Expr(3 * turn), Expr(4 * turn)));
     return select(negative, down, up);
@@ -167,6 +223,27 @@ Expr atan2(const Expr& y, const Expr& x) {
   const Expr angle = exact_add(by_octant(kQuarterPi), exact_add(part, tail + low));
   const Expr nan = not_a_number(x) || not_a_number(y);
   return select(nan, Expr(NAN), with_sign_of(angle, y));
+}
+
+}  // namespace
+
+// The quotient in f64: no over- or underflow.
+Expr atan2(const Expr& y, const Expr& x) {
+  return angle_of(y, x, [](const Expr& a, const Expr& b) {
+    Octant o = octant_of(Halide::cast<double>(a), Halide::cast<double>(b));
+    o.t = Halide::cast<float>(o.t);
+    return o;
+  });
+}
+
+// Very large and very small ones are scaled.
+Expr single::atan2(const Expr& y, const Expr& x) {
+  return angle_of(y, x, [](const Expr& a, const Expr& b) {
+    const Expr most = select(less(a, b), b, a);
+    const Expr scale = select(less(Expr(0x1p120f), most), Expr(0x1p-8f),
+                              select(less(most, Expr(0x1p-80f)), Expr(0x1p60f), Expr(1.f)));
+    return octant_of(exact_mul(a, scale), exact_mul(b, scale));
+  });
 }
 
 }  // namespace heddle::halide::math

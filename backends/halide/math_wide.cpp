@@ -16,21 +16,25 @@ Expr limit(double low, double high, const Expr& x) { return at_least(low, at_mos
 }  // namespace
 
 Expr pow(const Expr& x, const Expr& y) {
-  const Expr one = Expr(1.f), zero = Expr(0.f), inf = Expr(INFINITY);
-  const Expr a = without_sign(x), b = without_sign(y);
-  const Expr finite = less(zero, a) && less(a, inf);
+  const Expr one = Expr(1.f), zero = Expr(0.f), a = without_sign(x);
+  const Expr finite = less(zero, a) && less(a, Expr(INFINITY));
   const Expr log2_a = select(finite, log2_wide(wide(select(finite, a, one))),
                              select(equal(a, zero), Expr(-double(INFINITY)),
                                     Halide::cast<double>(a)));  // inf or NaN
   const Expr product = exact_mul(Halide::cast<double>(y), log2_a);
-  Expr magnitude = exact_cast(exp2_wide(limit(-160, 160, product)));
-  magnitude = select(not_a_number(x) || not_a_number(y), Expr(NAN), magnitude);
+  return pow_cases(x, y, exact_cast(exp2_wide(limit(-160, 160, product))));
+}
+
+Expr pow_cases(const Expr& x, const Expr& y, const Expr& magnitude) {
+  const Expr one = Expr(1.f), zero = Expr(0.f), inf = Expr(INFINITY);
+  const Expr a = without_sign(x), b = without_sign(y);
+  const Expr size = select(not_a_number(x) || not_a_number(y), Expr(NAN), magnitude);
   // Integers: floats from 2^23 on all are; from 2^24 on they are even.
   const Expr whole = !less(b, Expr(8388608.f)) || equal(floor(b), b);
   const Expr half = exact_mul(b, Expr(0.5f));
   const Expr odd = less(b, Expr(16777216.f)) && whole && !equal(floor(half), half);
   const Expr negative = (bits_of(x) & u32(0x80000000u)) != u32(0);
-  Expr result = select(negative && odd, float_of(bits_of(magnitude) | u32(0x80000000u)), magnitude);
+  Expr result = select(negative && odd, float_of(bits_of(size) | u32(0x80000000u)), size);
   result = select(less(x, zero) && less(a, inf) && !whole && !not_a_number(y), Expr(NAN), result);
   result = select(equal(a, one) && equal(b, inf), one, result);
   return select(equal(y, zero) || equal(x, one), one, result);

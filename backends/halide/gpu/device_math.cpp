@@ -1,10 +1,18 @@
 #include "heddle/backends/halide/gpu/device_math.h"
 
+#include <limits>
+
 #include "heddle/backends/halide/exact.h"
 
 namespace heddle::halide::gpu {
 
 namespace HI = Halide::Internal;
+
+Halide::Expr DeviceMath::visit(const HI::IntImm* number) {
+  constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  if (number->type != Halide::Int(32) || number->value != kLeast) return number;
+  return HI::Sub::make(Expr(kLeast + 1), Expr(1));
+}
 
 Halide::Expr DeviceMath::visit(const HI::Call* call) {
   const bool larger = call->is_intrinsic(HI::Call::strict_max);
@@ -24,6 +32,26 @@ Halide::Expr DeviceMath::visit(const HI::Select* choice) {
   const Expr c = mutate(choice->condition), yes = mutate(choice->true_value),
              no = mutate(choice->false_value);
   return (c && yes) || (!c && no);
+}
+
+namespace {
+
+template <class Op>
+Expr unless_by_zero(const Expr& a, const Expr& b) {
+  const Expr zero = HI::make_zero(b.type()), none = b == zero;
+  return select(none, zero, Op::make(a, select(none, HI::make_one(b.type()), b)));
+}
+
+}  // namespace
+
+Halide::Expr DeviceMath::visit(const HI::Div* op) {
+  if (!op->type.is_uint() || HI::is_const(op->b)) return IRMutator::visit(op);
+  return unless_by_zero<HI::Div>(mutate(op->a), mutate(op->b));
+}
+
+Halide::Expr DeviceMath::visit(const HI::Mod* op) {
+  if (!op->type.is_uint() || HI::is_const(op->b)) return IRMutator::visit(op);
+  return unless_by_zero<HI::Mod>(mutate(op->a), mutate(op->b));
 }
 
 }  // namespace heddle::halide::gpu

@@ -9,12 +9,16 @@ namespace heddle::halide::gpu {
 /// A pass over the final statement. A device's max and min give the number when the other argument
 /// is NaN (Metal) or anything (OpenCL): strict ones become comparisons, which keep the second
 /// argument's NaN. A choice between booleans becomes one of conditions: the devices' select is for
-/// numbers. fmodf is called fmod there.
+/// numbers. Divisions of unsigned numbers ask for zero: x / 0 = x % 0 = 0, as everywhere else.
+/// fmodf is called fmod there.
 class DeviceMath final : public Halide::Internal::IRMutator {
  protected:
   using Halide::Internal::IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::IntImm* number) override;
   Halide::Expr visit(const Halide::Internal::Call* call) override;
   Halide::Expr visit(const Halide::Internal::Select* choice) override;
+  Halide::Expr visit(const Halide::Internal::Div* op) override;
+  Halide::Expr visit(const Halide::Internal::Mod* op) override;
 };
 
 }  // namespace heddle::halide::gpu

@@ -5,6 +5,7 @@
 #include "heddle/backends/halide/elements.h"
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/math.h"
+#include "heddle/backends/halide/math_single.h"
 
 namespace heddle::halide {
 namespace {
@@ -12,10 +13,12 @@ namespace {
 Expr zero_of(const Expr& x) { return Halide::Internal::make_zero(x.type()); }
 Expr one_of(const Expr& x) { return Halide::Internal::make_one(x.type()); }
 
-// f32 by our own maths, f64 by libm's.
-Expr by_math(const Element& e, Expr (*f32)(const Expr&), const char* libm) {
+// f32 by our own maths, f64 by libm's. `single`: without f64 on the way, where that is another way.
+Expr by_math(const Element& e, Expr (*f32)(const Expr&), const char* libm,
+             Expr (*single)(const Expr&) = nullptr) {
   const Expr x = e.operand(0);
-  return x.type().bits() == 64 ? call_libm(libm, {x}) : f32(x);
+  if (x.type().bits() == 64) return call_libm(libm, {x});
+  return single != nullptr && !e.values.wide() ? single(x) : f32(x);
 }
 
 // Halide divides so that the remainder is not negative; x / 0 = x % 0 = 0.
@@ -94,24 +97,24 @@ Expr lower_rsqrt(const Element& e) {
   const Expr x = e.operand(0);
   return exact_div(one_of(x), sqrt(x));
 }
-Expr lower_cbrt(const Element& e) { return by_math(e, math::cbrt, "cbrt"); }
+Expr lower_cbrt(const Element& e) { return by_math(e, math::cbrt, "cbrt", math::single::cbrt); }
 Expr lower_exp(const Element& e) { return by_math(e, math::exp, "exp"); }
 Expr lower_exp2(const Element& e) { return by_math(e, math::exp2, "exp2"); }
 Expr lower_expm1(const Element& e) { return by_math(e, math::expm1, "expm1"); }
 Expr lower_log(const Element& e) { return by_math(e, math::log, "log"); }
 Expr lower_log2(const Element& e) { return by_math(e, math::log2, "log2"); }
 Expr lower_log1p(const Element& e) { return by_math(e, math::log1p, "log1p"); }
-Expr lower_sin(const Element& e) { return by_math(e, math::sin, "sin"); }
-Expr lower_cos(const Element& e) { return by_math(e, math::cos, "cos"); }
-Expr lower_tan(const Element& e) { return by_math(e, math::tan, "tan"); }
+Expr lower_sin(const Element& e) { return by_math(e, math::sin, "sin", math::single::sin); }
+Expr lower_cos(const Element& e) { return by_math(e, math::cos, "cos", math::single::cos); }
+Expr lower_tan(const Element& e) { return by_math(e, math::tan, "tan", math::single::tan); }
 Expr lower_asin(const Element& e) { return by_math(e, math::asin, "asin"); }
 Expr lower_acos(const Element& e) { return by_math(e, math::acos, "acos"); }
 Expr lower_atan(const Element& e) { return by_math(e, math::atan, "atan"); }
 Expr lower_cosh(const Element& e) { return by_math(e, math::cosh, "cosh"); }
 Expr lower_tanh(const Element& e) { return by_math(e, math::tanh, "tanh"); }
-Expr lower_asinh(const Element& e) { return by_math(e, math::asinh, "asinh"); }
-Expr lower_acosh(const Element& e) { return by_math(e, math::acosh, "acosh"); }
-Expr lower_atanh(const Element& e) { return by_math(e, math::atanh, "atanh"); }
+Expr lower_asinh(const Element& e) { return by_math(e, math::asinh, "asinh", math::single::asinh); }
+Expr lower_acosh(const Element& e) { return by_math(e, math::acosh, "acosh", math::single::acosh); }
+Expr lower_atanh(const Element& e) { return by_math(e, math::atanh, "atanh", math::single::atanh); }
 Expr lower_sinh(const Element& e) {
   const Expr x = e.operand(0);
   if (x.type().bits() == 64) return call_libm("sinh", {x});
@@ -123,7 +126,7 @@ Expr lower_sinh(const Element& e) {
   return float_of(bits_of(y) | sign);
 }
 Expr lower_erf(const Element& e) { return by_math(e, math::erf, "erf"); }
-Expr lower_erfc(const Element& e) { return by_math(e, math::erfc, "erfc"); }
+Expr lower_erfc(const Element& e) { return by_math(e, math::erfc, "erfc", math::single::erfc); }
 Expr lower_logistic(const Element& e) {
   const Expr x = e.operand(0);
   if (x.type().bits() == 32) return math::logistic(x);
@@ -161,7 +164,8 @@ Expr lower_rem(const Element& e) {
 Expr lower_pow(const Element& e) {
   const Expr a = e.operand(0), b = e.operand(1);
   if (!a.type().is_float()) return integer_power(a, b);
-  return a.type().bits() == 64 ? call_libm("pow", {a, b}) : math::pow(a, b);
+  if (a.type().bits() == 64) return call_libm("pow", {a, b});
+  return e.values.wide() ? math::pow(a, b) : math::single::pow(a, b);
 }
 Expr lower_max(const Element& e) { return maximum(e.operand(0), e.operand(1)); }
 Expr lower_min(const Element& e) { return minimum(e.operand(0), e.operand(1)); }
@@ -189,7 +193,8 @@ Expr lower_shr(const Element& e) {
 }
 Expr lower_atan2(const Element& e) {
   const Expr y = e.operand(0), x = e.operand(1);
-  return y.type().bits() == 64 ? call_libm("atan2", {y, x}) : math::atan2(y, x);
+  if (y.type().bits() == 64) return call_libm("atan2", {y, x});
+  return e.values.wide() ? math::atan2(y, x) : math::single::atan2(y, x);
 }
 
 }  // namespace heddle::halide

@@ -77,7 +77,7 @@ bool collect(Arguments& a, const BufferType* types, void** args, const std::int8
   std::size_t used = 0;
   for (int i = 0; types[i].bits != 0; ++i) {
     if (is_buffer[i]) continue;
-    const std::size_t size = types[i].bits / 8;
+    const std::size_t size = (types[i].bits + 7) / 8;
     used = (used + size - 1) / size * size;
     std::memcpy(&a.numbers[used], args[i], size);
     used += size;

@@ -81,6 +81,8 @@ HEDDLE_EXTREMES(ushort)
 HEDDLE_EXTREMES(uint)
 #undef HEDDLE_EXTREMES
 
+inline uint mulhi(uint a, uint b) { return static_cast<uint>((std::uint64_t{a} * b) >> 32); }
+
 template <class T>
 T select(T no, T yes, bool condition) {
   static_assert(!std::is_same<T, bool>::value, "Metal selects numbers");
@@ -97,4 +99,6 @@ inline void threadgroup_barrier(mem_flags) { heddle_barrier(); }
 
 }  // namespace metal
 
+// The C library has one of its own in every namespace.
+#define abs(x) metal::abs(x)
 #define double Metal_has_no_double
