@@ -16,6 +16,11 @@ struct KernelObject {
   /// Heap scratch held at once, each allocation rounded up to 64: by the calling thread outside
   /// parallel loops, and by one task.
   std::int64_t scratch_once = 0, scratch_task = 0;
+  // Of a device's kernel; 0 else.
+  std::int64_t launches = 0;
+  std::int64_t threads = 0;       ///< of the largest block
+  std::int64_t shared_bytes = 0;  ///< of the block that has most
+  std::int64_t device_bytes = 0;  ///< of the arrays between launches, each rounded up to 64
 };
 
 }  // namespace heddle

@@ -11,6 +11,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
+#include "heddle/schedule/carrier_types.h"
 #include "heddle/schedule/group.h"
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
@@ -119,6 +120,7 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
   for (const Function& f : p.functions()) check_compiles(f, target);
   p = pipeline.pass("expand", p, [&](const Program& in) { return expand_composites(in, kept); });
   for (const Function& f : p.functions()) check_extensions(f, target, external);
+  for (const Function& f : p.functions()) check_carrier_types(f, target);
   p = pipeline.pass("empty", p, lower_empty);
   p = pipeline.pass("windows", p, lower_windows);
   return pipeline.pass("faults", p, lower_faults);

@@ -44,8 +44,12 @@ std::optional<KernelObject> unpack(std::span<const std::byte> bytes) {
   if (!symbol || !once || !task) return std::nullopt;
   KernelObject object;
   object.symbol = std::string(*symbol);
-  object.scratch_once = std::strtoll(std::string(*once).c_str(), nullptr, 10);
-  object.scratch_task = std::strtoll(std::string(*task).c_str(), nullptr, 10);
+  const auto number = [&](std::string_view name) {
+    return std::strtoll(std::string(fact(facts, name).value_or("0")).c_str(), nullptr, 10);
+  };
+  object.scratch_once = number("scratch_once"), object.scratch_task = number("scratch_task");
+  object.launches = number("launches"), object.threads = number("threads");
+  object.shared_bytes = number("shared_bytes"), object.device_bytes = number("device_bytes");
   const auto start = bytes.begin() + static_cast<std::ptrdiff_t>(end + kFactsEnd.size());
   object.object.assign(start, bytes.end());
   return object;

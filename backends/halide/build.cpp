@@ -6,6 +6,7 @@
 #include "heddle/backends/halide/gpu/device_math.h"
 #include "heddle/backends/halide/gpu/limits.h"
 #include "heddle/backends/halide/gpu/thread_registers.h"
+#include "heddle/backends/halide/gpu/whole_updates.h"
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/backends/halide/scratch.h"
 #include "heddle/backends/halide/tail_masks.h"
@@ -69,6 +70,15 @@ Halide::Target halide_target(const Target& target, bool checked) {
   return Halide::Target(to_text(target) + more + wanted);
 }
 
+// The buffers of outputs that are computed together.
+std::map<std::string, std::size_t> tuples_of(const KernelBuilder& b) {
+  std::map<std::string, std::size_t> tuples;
+  for (std::size_t g = 0; g < b.outputs.size(); ++g) {
+    for (const auto& buffer : b.outputs[g].f.output_buffers()) tuples[buffer.name()] = g;
+  }
+  return tuples;
+}
+
 std::vector<Halide::Argument> arguments_of(const KernelBuilder& b) {
   std::vector<Halide::Argument> arguments;
   for (const Halide::ImageParam& p : b.inputs) arguments.push_back(p);
@@ -123,10 +133,12 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   TailMasks masks(outputs[0].output_buffers()[0].name());
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
+  gpu::WholeUpdates updates(tuples_of(b));
   gpu::DeviceMath math;
   gpu::Limits limits(k.target.carrier, carrier_has(DType::f64, k.target));
   if (k.target.on_device()) {
     pipeline.add_custom_lowering_pass(&registers, [] {});
+    pipeline.add_custom_lowering_pass(&updates, [] {});
     pipeline.add_custom_lowering_pass(&math, [] {});
     pipeline.add_custom_lowering_pass(&limits, [] {});
   } else {

@@ -52,6 +52,9 @@ DeviceRunner::DeviceRunner(std::vector<Kernel> kernels) : kernels_(std::move(ker
     put_file(folder_.path(), name, std::span(objects_[i].object));
     link.push_back(base + name);
   }
+  std::vector<std::string> shaders;
+  for (const KernelObject& o : objects_) shaders.push_back(metal::shader_text(o.object));
+  metal::compile_shaders(shaders);
   const ProcessResult linked = run_process(link, base + "link", 300);
   if (!linked.succeeded()) throw RuntimeError({.message = linked.error_text});
   library_ = ::dlopen((base + "kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -5,6 +5,7 @@
 #define HEDDLE_TESTS_SUPPORT_RUN_PLAN_H_
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "heddle/graph/interpret.h"
@@ -14,7 +15,13 @@ namespace heddle::testing {
 
 class PlanRunner {
  public:
-  PlanRunner(const Plan& plan, const FunctionPlan& f) : plan_(plan), f_(f) {
+  /// What a kernel of the plan gives.
+  using Evaluate =
+      std::function<std::vector<Literal>(std::size_t kernel, const std::vector<Literal>& inputs)>;
+
+  /// Without `evaluate` kernels are interpreted.
+  PlanRunner(const Plan& plan, const FunctionPlan& f, Evaluate evaluate = nullptr)
+      : plan_(plan), f_(f), evaluate_(std::move(evaluate)) {
     arena_.assign(static_cast<std::size_t>(f.arena_bytes.constant()), std::byte{0xff});
   }
 
@@ -61,13 +68,16 @@ class PlanRunner {
     std::vector<Literal> in;
     for (std::size_t i = 0; i < kernel.in.size(); ++i)
       in.push_back(load(f_.buffers[step.buffers[i]]));
-    const std::vector<Literal> out = interpret(Program({kernel.body}), kernel.body.name, in);
+    const std::vector<Literal> out = evaluate_
+                                         ? evaluate_(step.kernel, in)
+                                         : interpret(Program({kernel.body}), kernel.body.name, in);
     for (std::size_t o = 0; o < out.size(); ++o)
       store(f_.buffers[step.buffers[kernel.in.size() + o]], out[o]);
   }
 
   const Plan& plan_;
   const FunctionPlan& f_;
+  Evaluate evaluate_;
   std::vector<std::byte> arena_;
   std::vector<std::vector<std::byte>> arguments_;
 };

@@ -1,5 +1,6 @@
 // Contractions in tiles of a block. Tiles of both sides lie in shared memory, kInner inner indices
-// at a time; each thread keeps tm x tn sums in registers. A thread's columns are nt apart, so that
+// at a time; each thread keeps tm x tn sums in registers, and loads tm + tn numbers for as many
+// products. A thread's columns are nt apart, so that
 // threads side by side read neighbouring words of a tile: no two of them the same bank. The rows'
 // tile has an odd pitch for the same reason. Ragged edges: tiles are filled with clamped rows and
 // columns, and with zeros beyond the inner extent, so the loop of products asks nothing; stores are
@@ -23,6 +24,13 @@ int sums_of(const Extent& extent, int threads) {
   return extent.below(4 * threads) ? 2 : 4;
 }
 
+// a b + sum, rounded once: both languages call it fma, and their compilers fuse nothing by
+// themselves without fast maths.
+Expr fused(const Expr& a, const Expr& b, const Expr& sum) {
+  return Halide::Internal::Call::make(a.type(), "fma", {a, b, sum},
+                                      Halide::Internal::Call::PureExtern);
+}
+
 class BlockTiles {
  public:
   BlockTiles(KernelBuilder& b, ValueId dot)
@@ -38,7 +46,9 @@ class BlockTiles {
         name_(std::to_string(dot.index)),
         prod_("prod" + name_),
         lhs_("lhs" + name_),
-        rhs_("rhs" + name_) {
+        rhs_("rhs" + name_),
+        row_("row" + name_),
+        column_("column" + name_) {
     define_funcs();
     b.thread_registers[prod_.name()] = tm_ * tn_;
   }
@@ -72,6 +82,8 @@ class BlockTiles {
         .gpu_threads(nx_, mx_)
         .unroll(j_)
         .unroll(i_);
+    row_.compute_at(prod_, k_.x).bound(i_, 0, tm_).unroll(i_);
+    column_.compute_at(prod_, k_.x).bound(j_, 0, tn_).unroll(j_);
     fill(lhs_, i_, mt_ * tm_, dot_.lhs_contiguous());
     fill(rhs_, j_, nt_ * tn_, dot_.rhs_contiguous());
   }
@@ -94,12 +106,13 @@ class BlockTiles {
         padded(dot_.left(bt_, inside(io_ * (mt_ * tm_) + i_, dot_.m(), mt_ * tm_), last), inner);
     rhs_(j_, q_, ko_, jo_, bt_) =
         padded(dot_.right(bt_, inside(jo_ * (nt_ * tn_) + j_, dot_.n(), nt_ * tn_), last), inner);
-    const Expr a = lhs_(i_ * mt_ + mx_, k_.x, k_.y, io_, dot_.left_batch(bt_));
-    const Expr x = rhs_(j_ * nt_ + nx_, k_.x, k_.y, jo_, bt_);
+    row_(i_, mx_, q_, ko_, io_, bt_) = lhs_(i_ * mt_ + mx_, q_, ko_, io_, dot_.left_batch(bt_));
+    column_(j_, nx_, q_, ko_, jo_, bt_) = rhs_(j_ * nt_ + nx_, q_, ko_, jo_, bt_);
+    const Expr a = row_(i_, mx_, k_.x, k_.y, io_, bt_), x = column_(j_, nx_, k_.x, k_.y, jo_, bt_);
     const std::vector<Expr> arguments{j_, i_, nx_, mx_, jo_, io_, bt_};
     prod_(arguments) = Halide::Internal::make_zero(a.type());
     const Expr sum = prod_(arguments);
-    prod_(arguments) = a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x));
+    prod_(arguments) = a.type().is_float() ? fused(a, x, sum) : exact_add(sum, exact_mul(a, x));
   }
 
   // All threads fill a tile, along what is contiguous in memory.
@@ -124,7 +137,7 @@ class BlockTiles {
   const int mt_, nt_;  ///< threads along rows and columns
   const int tm_, tn_;  ///< sums of a thread
   const std::string name_;
-  Func prod_, lhs_, rhs_;
+  Func prod_, lhs_, rhs_, row_, column_;
   Var i_{"i"}, j_{"j"}, mx_{"mx"}, nx_{"nx"}, q_{"q"}, ko_{"ko"}, io_{"io"}, jo_{"jo"}, bt_{"bt"};
   RDom k_;
 };

@@ -31,6 +31,8 @@ std::vector<std::string> take_faults();
 
 /// The text of the shaders in a kernel's object file; "" when there is none.
 std::string shader_text(const std::vector<std::byte>& object);
+/// Compiles modules ahead, two at a time.
+void compile_shaders(const std::vector<std::string>& texts);
 /// The C++ compiler's complaints about a shader, compiled as strictly as can be: "" when it has
 /// none. `compiler`: a clang++ also tells address spaces apart.
 std::string complaints(const std::string& shader, const std::string& compiler);

@@ -5,11 +5,6 @@
 // HEDDLE_ADDRESS_SPACES (clang only): pointers of different address spaces are different types, as
 // in Metal, and are not converted.
 #pragma once
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-
 #define __METAL_VERSION__ 300
 #define kernel extern "C"
 #ifdef HEDDLE_ADDRESS_SPACES
@@ -52,18 +47,18 @@ struct uint3 {
   uint x, y, z;
 };
 
-inline float sqrt(float x) { return ::sqrtf(x); }
-inline float floor(float x) { return ::floorf(x); }
-inline float ceil(float x) { return ::ceilf(x); }
-inline float trunc(float x) { return ::truncf(x); }
-inline float rint(float x) { return ::rintf(x); }
-inline float fabs(float x) { return ::fabsf(x); }
-inline float fmod(float x, float y) { return ::fmodf(x, y); }
-inline float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+inline float sqrt(float x) { return __builtin_sqrtf(x); }
+inline float floor(float x) { return __builtin_floorf(x); }
+inline float ceil(float x) { return __builtin_ceilf(x); }
+inline float trunc(float x) { return __builtin_truncf(x); }
+inline float rint(float x) { return __builtin_rintf(x); }
+inline float fabs(float x) { return __builtin_fabsf(x); }
+inline float fmod(float x, float y) { return __builtin_fmodf(x, y); }
+inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 // Of a NaN and a number, the number: Metal's fmax and fmin.
-inline float max(float a, float b) { return ::fmaxf(a, b); }
-inline float min(float a, float b) { return ::fminf(a, b); }
+inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
+inline float min(float a, float b) { return __builtin_fminf(a, b); }
 #define HEDDLE_EXTREMES(T)                         \
   inline T max(T a, T b) { return a < b ? b : a; } \
   inline T min(T a, T b) { return b < a ? b : a; } \
@@ -81,11 +76,17 @@ HEDDLE_EXTREMES(ushort)
 HEDDLE_EXTREMES(uint)
 #undef HEDDLE_EXTREMES
 
-inline uint mulhi(uint a, uint b) { return static_cast<uint>((std::uint64_t{a} * b) >> 32); }
+inline uint mulhi(uint a, uint b) {
+  return static_cast<uint>((static_cast<unsigned long>(a) * b) >> 32);
+}
 
 template <class T>
+constexpr bool is_bool = false;
+template <>
+constexpr bool is_bool<bool> = true;
+template <class T>
 T select(T no, T yes, bool condition) {
-  static_assert(!std::is_same<T, bool>::value, "Metal selects numbers");
+  static_assert(!is_bool<T>, "Metal selects numbers");
   return condition ? yes : no;
 }
 
@@ -99,6 +100,4 @@ inline void threadgroup_barrier(mem_flags) { heddle_barrier(); }
 
 }  // namespace metal
 
-// The C library has one of its own in every namespace.
-#define abs(x) metal::abs(x)
 #define double Metal_has_no_double

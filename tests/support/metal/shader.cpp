@@ -3,11 +3,13 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "support/metal/device.h"
@@ -74,11 +76,13 @@ std::string as_cpp(const std::string& text) {
   cpp.replace(cpp.find(include), include.size(),
               "#include \"" HEDDLE_SOURCE_DIR "/tests/support/metal/metal_stdlib.h\"");
   cpp +=
-      "\ntemplate <class... A, std::size_t... I>\n"
-      "void call_all(void (*f)(uint3, uint3, A...), uint3 a, uint3 b, void** p, "
-      "std::index_sequence<I...>) { f(a, b, (A)p[I]...); }\n"
+      "\ntemplate <int... I> struct Places {};\n"
+      "template <int N, int... I> struct Make : Make<N - 1, N - 1, I...> {};\n"
+      "template <int... I> struct Make<0, I...> { typedef Places<I...> type; };\n"
+      "template <class... A, int... I> void call_all(void (*f)(uint3, uint3, A...), uint3 a, "
+      "uint3 b, void** p, Places<I...>) { f(a, b, (A)p[I]...); }\n"
       "template <class... A> void call(void (*f)(uint3, uint3, A...), uint3 a, uint3 b, void** p) "
-      "{ call_all(f, a, b, p, std::index_sequence_for<A...>()); }\n"
+      "{ call_all(f, a, b, p, typename Make<sizeof...(A)>::type()); }\n"
       "extern \"C\" { void (*heddle_barrier_function)(); }\n"
       "void heddle_barrier() { heddle_barrier_function(); }\n";
   for (const Found& k : kernels_of(text)) {
@@ -88,20 +92,28 @@ std::string as_cpp(const std::string& text) {
   return cpp;
 }
 
-ShaderModule::ShaderModule(const std::string& text, std::string& error) {
+std::string compiled(const std::string& text, std::string& error) {
   const std::string cpp = as_cpp(text);
   fs::create_directories(HEDDLE_SHADER_CACHE);
   const std::string path =
       std::string(HEDDLE_SHADER_CACHE) + "/" + hexadecimal(hash_of(cpp + header())) + ".so";
-  if (!fs::exists(path)) {
-    const std::string base = path + "." + std::to_string(::getpid());
-    std::ofstream(base + ".cpp") << cpp;
-    error = compile("c++ -std=c++17 -O1 -w -fPIC -shared " + base + ".cpp -o " + base, base);
-    fs::remove(base + ".log");
-    if (!error.empty()) return;
-    fs::remove(base + ".cpp");
-    fs::rename(base, path);
-  }
+  if (fs::exists(path)) return path;
+  static std::atomic<int> count{0};
+  const std::string base = path + "." + std::to_string(::getpid()) + "_" + std::to_string(count++);
+  std::ofstream(base + ".cpp") << cpp;
+  error = compile("c++ -std=c++17 -O1 -march=native -ffp-contract=off -w -fPIC -shared " + base +
+                      ".cpp -o " + base,
+                  base);
+  fs::remove(base + ".log");
+  if (!error.empty()) return path;
+  fs::remove(base + ".cpp");
+  fs::rename(base, path);
+  return path;
+}
+
+ShaderModule::ShaderModule(const std::string& text, std::string& error) {
+  const std::string path = compiled(text, error);
+  if (!error.empty()) return;
   library_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) {
     error = ::dlerror();
@@ -112,6 +124,19 @@ ShaderModule::ShaderModule(const std::string& text, std::string& error) {
     auto entry = reinterpret_cast<Shader::Entry>(::dlsym(library_, ("entry" + k.name).c_str()));
     shaders_[k.name] = {entry, k.barriers};
   }
+}
+
+void compile_shaders(const std::vector<std::string>& texts) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < texts.size(); i = next++) {
+      std::string error;  // seen again when the module is loaded
+      compiled(texts[i], error);
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
 }
 
 ShaderModule::~ShaderModule() {
@@ -134,7 +159,7 @@ std::string complaints(const std::string& shader, const std::string& compiler) {
   const std::string base =
       (fs::temp_directory_path() / ("shader" + std::to_string(::getpid()))).string();
   const std::string cpp = as_cpp(shader);
-  std::ofstream(base + ".cpp") << cpp.substr(0, cpp.find("\ntemplate <class... A, std::size_t"));
+  std::ofstream(base + ".cpp") << cpp.substr(0, cpp.find("\ntemplate <int... I>"));
   std::string words = compile(
       compiler + " -std=c++17 -fsyntax-only -w -DHEDDLE_ADDRESS_SPACES " + base + ".cpp", base);
   fs::remove(base + ".cpp"), fs::remove(base + ".log");

@@ -31,6 +31,9 @@ class ShaderModule {
   std::map<std::string, Shader> shaders_;
 };
 
+/// The library of a module, compiled unless it is kept; `error` as above.
+std::string compiled(const std::string& text, std::string& error);
+
 /// The shaders as C++: less attributes, with an entry each.
 std::string as_cpp(const std::string& text);
 

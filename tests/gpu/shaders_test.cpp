@@ -1,0 +1,90 @@
+// The text of shaders: equal from two compilations, accepted by a strict compiler, and without
+// questions in the loop of a product.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/recipe_cases.h"
+#include "gpu/device_runner.h"
+#include "heddle/backends/worker.h"
+
+namespace heddle::testing {
+namespace {
+
+std::vector<Kernel> some_kernels(const std::string& carrier) {
+  std::vector<Kernel> kernels;
+  for (const auto& cases :
+       {map_cases(), rows_cases(), columns_cases(), contract_cases(), scatter_cases()}) {
+    for (std::size_t i = 0; i < cases.size(); i += 5) {
+      const KernelCase& c = cases[i];
+      kernels.push_back(kernel_of(c.body, c.kind, c.shares, carrier));
+    }
+  }
+  return kernels;
+}
+
+TEST(Shaders, AreEqualFromTwoCompilations) {
+  const std::vector<Kernel> kernels = some_kernels("metal");
+  const auto first = compile_kernels(kernels, Cache(), {}),
+             second = compile_kernels(kernels, Cache(), {.jobs = 1});
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    EXPECT_FALSE(metal::shader_text(first[k].object).empty());
+    EXPECT_TRUE(first[k].object == second[k].object) << to_text(kernels[k]);
+    EXPECT_GE(first[k].launches, 1);
+    EXPECT_LE(first[k].threads, 256);
+    EXPECT_LE(first[k].shared_bytes, 32768);
+  }
+}
+
+// Address spaces apart, no double, no half, no vectors of numbers.
+TEST(Shaders, AStrictCompilerAcceptsThem) {
+  if (std::system("clang++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++";
+  for (const KernelObject& o : compile_kernels(some_kernels("metal"), Cache::open(), {})) {
+    const std::string text = metal::shader_text(o.object);
+    EXPECT_EQ(metal::complaints(text, "clang++"), "") << text;
+  }
+}
+
+TEST(Shaders, AStrictCompilerRefusesOthers) {
+  if (std::system("clang++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++";
+  const std::string head =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void _k(uint3 b, uint3 t, device float *x, threadgroup int4* s)\n{\n";
+  for (const char* line :
+       {"x[0] = double(1);", "half h = half(); h = h * h;", "float4 v = float4(1);",
+        "threadgroup float* p = (threadgroup float*)s; x = p;",
+        "bool c = select(true, false, x[0] < 1);"}) {
+    EXPECT_NE(metal::complaints(head + line + "\n}\n", "clang++"), "") << line;
+  }
+  EXPECT_EQ(metal::complaints(head + "x[0] = max(x[1], 1.f);\n}\n", "clang++"), "");
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// 64 x 64 tiles of 256 threads: each has 16 sums, for which it loads 8 numbers an inner index.
+TEST(Shaders, TheLoopOfAProductOnlyLoadsAndMultiplies) {
+  Builder b("product");
+  const ValueId x = b.input("x", f32({100, 70})), y = b.input("y", f32({70, 130}));
+  b.output("z", emit::dot_general(b, x, y, {{}, {}, {1}, {0}}));
+  const auto objects = compile_kernels(
+      std::vector{kernel_of(b.finish(), RecipeKind::contract, {}, "metal")}, Cache::open(), {});
+  const std::string text = metal::shader_text(objects[0].object);
+  const std::size_t begin = text.rfind("for (");  // the innermost loop comes last
+  const std::string loop = text.substr(begin, text.find("} // for", begin) - begin);
+  EXPECT_EQ(count_of(loop, "((threadgroup float *)"), 8u) << loop;
+  EXPECT_EQ(count_of(loop, "fma("), 16u) << loop;
+  EXPECT_EQ(count_of(loop, "_prod2_0["), 32u) << loop;
+  for (const char* question : {"if (", "min(", "max(", "select(", " / ", " % ", "_x0[", "_x1["}) {
+    EXPECT_EQ(count_of(loop, question), 0u) << question << "\n" << loop;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::testing
