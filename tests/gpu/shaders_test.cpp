@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "backends/recipe_cases.h"
 #include "gpu/device_runner.h"
+#include "heddle/backends/artifact/toolchain.h"
+#include "heddle/backends/file.h"
+#include "heddle/backends/process.h"
 #include "heddle/backends/worker.h"
+#include "heddle/graph/op_attributes.h"
 
 namespace heddle::testing {
 namespace {
@@ -58,6 +63,57 @@ TEST(Shaders, AStrictCompilerRefusesOthers) {
     EXPECT_NE(metal::complaints(head + line + "\n}\n", "clang++"), "") << line;
   }
   EXPECT_EQ(metal::complaints(head + "x[0] = max(x[1], 1.f);\n}\n", "clang++"), "");
+}
+
+// The complaints of clang about a kernel's OpenCL C; "none" when there is no such text.
+std::string opencl_complaints(const KernelObject& kernel, const std::string& folder) {
+  const std::string_view all(reinterpret_cast<const char*>(kernel.object.data()),
+                             kernel.object.size());
+  const std::size_t begin = all.find("/*OpenCL C");
+  if (begin == std::string_view::npos) return "none";
+  const std::string_view text = all.substr(begin, all.find('\0', begin) - begin);
+  EXPECT_EQ(text.find("cl_khr_fp16"), std::string_view::npos) << "not every device has halves";
+  put_file(folder, "kernel.cl", text);
+  const ProcessResult result =
+      run_process({"clang", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header",
+                   "-fsyntax-only", "-w", folder + "/kernel.cl"},
+                  folder + "/clang", 60);
+  return result.succeeded() ? "" : result.how_it_ended() + result.error_text;
+}
+
+Function dtype_chain(DType dtype) {
+  Builder b("chain");
+  const ValueId x = b.input("x", {dtype, {7, 100}}), y = b.input("y", {dtype, {7, 100}});
+  b.output("max", emit::max(b, x, emit::mul(b, x, y)));
+  b.output("sum", emit::reduce_sum(b, y, {1}));
+  b.output("scan", b.emit(op_cumsum, {x}, Attributes::of(CumulativeAttributes{.axis = 1})));
+  return b.finish();
+}
+
+// Other numbers than Metal's too.
+TEST(Shaders, OpenClKernelsAreC) {
+  if (std::system("clang --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang";
+  std::vector<Kernel> kernels = some_kernels("opencl");
+  for (DType d : {DType::f64, DType::i64, DType::u64, DType::f16, DType::bf16}) {
+    kernels.push_back(kernel_of(dtype_chain(d), RecipeKind::map, {}, "opencl"));
+  }
+  const TemporaryFolder folder;
+  for (const KernelObject& o : compile_kernels(kernels, Cache::open(), {})) {
+    EXPECT_EQ(opencl_complaints(o, folder.path()), "");
+    EXPECT_LE(o.threads, 256);
+    EXPECT_LE(o.shared_bytes, 32768);
+  }
+}
+
+// 0.1 of f64 has other digits than 0.1 of f32.
+TEST(Shaders, OpenClConstantsKeepTheirDigits) {
+  Builder b("tenth");
+  b.output("y", emit::mul(b, b.input("x", {DType::f64, {5}}), 0.1));
+  const auto objects = compile_kernels(
+      std::vector{kernel_of(b.finish(), RecipeKind::map, {}, "opencl")}, Cache::open(), {});
+  const std::string_view all(reinterpret_cast<const char*>(objects[0].object.data()),
+                             objects[0].object.size());
+  EXPECT_NE(all.find(std::to_string(std::bit_cast<std::uint64_t>(0.1))), std::string_view::npos);
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {

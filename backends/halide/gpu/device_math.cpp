@@ -1,5 +1,7 @@
 #include "heddle/backends/halide/gpu/device_math.h"
 
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "heddle/backends/halide/exact.h"
@@ -12,6 +14,15 @@ Halide::Expr DeviceMath::visit(const HI::IntImm* number) {
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
   if (number->type != Halide::Int(32) || number->value != kLeast) return number;
   return HI::Sub::make(Expr(kLeast + 1), Expr(1));
+}
+
+Halide::Expr DeviceMath::visit(const HI::FloatImm* number) {
+  const double value = number->value;
+  const bool is_f32 =
+      !std::isfinite(value) || static_cast<double>(static_cast<float>(value)) == value;
+  if (number->type.bits() != 64 || is_f32) return number;
+  return Halide::reinterpret(
+      number->type, HI::UIntImm::make(Halide::UInt(64), std::bit_cast<std::uint64_t>(value)));
 }
 
 Halide::Expr DeviceMath::visit(const HI::Call* call) {
