@@ -27,6 +27,16 @@ Function update(const Dims& d) {
   return b.finish();
 }
 
+// The same, what the weights are made of stored first.
+Function update_state_first(const Dims& d) {
+  Builder b("update");
+  const ValueId w = b.input("w", f32(d)), m = b.input("m", f32(d)), g = b.input("g", f32(d));
+  const ValueId m2 = emit::add(b, emit::mul(b, m, 0.9), g);
+  b.output("m", m2);
+  b.output("w", emit::sub(b, w, emit::mul(b, m2, 0.01)));
+  return b.finish();
+}
+
 Function over_zero(double zero) {
   Builder b("over_zero");
   const ValueId x = b.input("x", f32({3, 5}));
@@ -91,6 +101,7 @@ std::vector<KernelCase> map_cases() {
   for (const Dims& d : {Dims{1}, Dims{7}, Dims{3, 5}, Dims{77}, Dims{1000, 3}, Dims{300000}}) {
     cases.push_back({"chain" + sizes(d), chain(d), RecipeKind::map});
     cases.push_back({"update" + sizes(d), update(d), RecipeKind::map, {0, 1}});
+    cases.push_back({"state first" + sizes(d), update_state_first(d), RecipeKind::map, {1, 0}});
   }
   for (auto [r, c] : {std::pair{1, 1}, {7, 3}, {3, 77}, {1000, 10}, {2, 200000}}) {
     cases.push_back({"broadcasts" + sizes({r, c}), broadcasts(r, c), RecipeKind::map});
