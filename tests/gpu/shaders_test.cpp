@@ -42,6 +42,22 @@ TEST(Shaders, AreEqualFromTwoCompilations) {
   }
 }
 
+// What runs here is what a Mac is given.
+TEST(Shaders, AreThoseOfAMac) {
+  std::vector<Kernel> here = some_kernels("metal"), mac;
+  here.resize(12);
+  for (const Kernel& k : here) {
+    const auto kind = static_cast<RecipeKind>(k.recipe.index());
+    mac.push_back(make_kernel(k.body, k.in, k.out, kind, parse_target("arm-64-osx-metal")));
+  }
+  const auto own = compile_kernels(here, Cache::open(), {}),
+             other = compile_kernels(mac, Cache::open(), {});
+  for (std::size_t k = 0; k < here.size(); ++k) {
+    EXPECT_EQ(metal::shader_text(own[k].object), metal::shader_text(other[k].object))
+        << to_text(here[k]);
+  }
+}
+
 // Address spaces apart, no double, no half, no vectors of numbers.
 TEST(Shaders, AStrictCompilerAcceptsThem) {
   if (std::system("clang++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++";
