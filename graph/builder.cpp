@@ -107,9 +107,15 @@ Values Builder::add(const Operation& op, Ids operands, Attributes attributes, Lo
     internal_check(o.index < function_.types.size(), "an operand from another builder");
     types.push_back(type(o));
   }
+  std::vector<Type> results = infer(op, types, attributes, nullptr, callees_, where);
+  return add_typed(op, operands, std::move(attributes), std::move(results), where);
+}
+
+Values Builder::add_typed(const Operation& op, Ids operands, Attributes attributes,
+                          std::vector<Type> results, Location where) {
   const auto index = static_cast<std::uint32_t>(function_.nodes.size());
   Node node{.op = &op, .operands = Values(operands.begin(), operands.end()), .where = where};
-  for (Type& t : infer(op, types, attributes, nullptr, callees_, where)) {
+  for (Type& t : results) {
     check_extents(t, "", op.name, where);
     node.results.push_back(new_value(std::move(t), index));
   }

@@ -24,6 +24,10 @@ class Builder {
   /// Adds one operation and returns its results. Errors of inference name the operation, `where`
   /// and the operand types.
   Values add(const Operation& op, Ids operands, Attributes attributes = {}, Location where = {});
+  /// As add, with the results' types as they are given: in the body of a kernel whose extents are
+  /// symbols, which know nothing of each other (schedule/symbols.h).
+  Values add_typed(const Operation& op, Ids operands, Attributes attributes,
+                   std::vector<Type> results, Location where = {});
   /// As add, for an operation with one result.
   ValueId emit(const Operation& op, Ids operands, Attributes attributes = {}, Location where = {});
   ValueId emit(const Operation& op, std::initializer_list<ValueId> operands,

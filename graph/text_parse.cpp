@@ -1,5 +1,6 @@
 #include "heddle/graph/text_parse.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -153,7 +154,8 @@ Literal parse_literal(Lexer& lexer, std::string_view what) {
 
 class FunctionParser {
  public:
-  FunctionParser(Lexer& lexer, const Program* callees) : lexer_(lexer), callees_(callees) {}
+  FunctionParser(Lexer& lexer, const Program* callees, WrittenTypes types)
+      : lexer_(lexer), callees_(callees), types_(types) {}
 
   Function parse(std::vector<ValueId>* node_names) {
     lexer_.expect("func");
@@ -214,7 +216,6 @@ class FunctionParser {
     const Operation& op = parse_operation();
     const Location where(intern_file(lexer_.file()), start.line);
     Values values;
-    std::vector<Type> types;
     if (&op == &op_constant) {
       values = {build.constant(parse_literal(lexer_, of_function("a constant")), where)};
       lexer_.expect(":");
@@ -222,7 +223,10 @@ class FunctionParser {
       const Values operands = parse_operands();
       Attributes attributes = parse_attributes();
       lexer_.expect(":");
-      values = add(build, op, op_token, operands, std::move(attributes), where);
+      values = is_symbolic(build, operands, results.size())
+                   ? build.add_typed(op, operands, std::move(attributes),
+                                     written_types(results.size()), where)
+                   : add(build, op, op_token, operands, std::move(attributes), where);
     }
     check_results(build, start, results, values);
   }
@@ -244,6 +248,24 @@ class FunctionParser {
       if (dynamic_cast<const InternalError*>(&e)) throw;
       lexer_.fail_at(at, e.what());
     }
+  }
+
+  // The types that follow; they are read again when the results get their names.
+  std::vector<Type> written_types(std::size_t count) const {
+    Lexer ahead = lexer_;
+    std::vector<Type> types;
+    for (std::size_t r = 0; r < count; ++r) {
+      if (r) ahead.expect(",");
+      types.push_back(parse_type(ahead));
+    }
+    return types;
+  }
+  bool is_symbolic(const Builder& build, const Values& operands, std::size_t results) const {
+    if (types_ != WrittenTypes::kernel) return false;
+    std::vector<Type> types = written_types(results);
+    for (ValueId o : operands) types.push_back(build.type(o));
+    return std::any_of(types.begin(), types.end(),
+                       [](const Type& t) { return heddle::is_symbolic(t); });
   }
 
   Values parse_operands() {
@@ -321,14 +343,16 @@ class FunctionParser {
   Lexer& lexer_;
   const Program* callees_;
   std::string name_;
+  WrittenTypes types_;
   std::map<std::string, ValueId> named_;
   std::vector<ValueId> numbered_;
 };
 
 }  // namespace
 
-Function parse_function(Lexer& lexer, const Program* callees, std::vector<ValueId>* node_names) {
-  return FunctionParser(lexer, callees).parse(node_names);
+Function parse_function(Lexer& lexer, const Program* callees, std::vector<ValueId>* node_names,
+                        WrittenTypes types) {
+  return FunctionParser(lexer, callees, types).parse(node_names);
 }
 
 Dims parse_dims(Lexer& lexer) { return parse_list<Dim>(lexer, parse_dim); }

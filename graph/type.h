@@ -21,6 +21,8 @@ struct Type {
 
 /// "f32[2*n+1,10]"; "f32[]" for a scalar.
 std::string to_text(const Type& type);
+/// Some extent is not a number.
+bool is_symbolic(const Type& type);
 /// Elements of a static type; NotImplementedError for a symbolic one.
 std::int64_t element_count(const Type& type);
 /// Bytes of a static type.

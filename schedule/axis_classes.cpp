@@ -194,6 +194,8 @@ void AxisClasses::tie_node(const Node& n) {
     tie_same(n.operands[0], result, flags(rank, {n.attributes.get<std::int64_t>("axis")}));
   } else if (n.op->strict.pattern == Pattern::window) {
     tie_window(n);
+  } else if (n.op == &op_conv_general) {
+    tie_conv(n);
   } else if (n.op != &op_rng_bits) {  // its elements are counted in order: any axes will do
     for (ValueId o : n.operands) mark_all(o);
     for (ValueId r : n.results) mark_all(r);
@@ -212,6 +214,16 @@ void AxisClasses::tie_window(const Node& n) {
       mark(n.operands[0], a), mark(n.results[0], a);
     }
   }
+}
+
+// Images and outputs are the result's; channels are both operands' when there is one group. None of
+// them merges with another axis.
+void AxisClasses::tie_conv(const Node& n) {
+  const ValueId x = n.operands[0], w = n.operands[1], result = n.results[0];
+  tie(x, 0, result, 0);
+  tie(w, 0, result, 1);
+  if (n.attributes.as<ConvAttributes>().groups == 1) tie(x, 1, w, 1);
+  for (ValueId v : {x, w, result}) mark_all(v);
 }
 
 void AxisClasses::tie_pad(const Node& n) {

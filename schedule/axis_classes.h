@@ -35,6 +35,7 @@ class AxisClasses {
   static std::vector<bool> flags(std::size_t rank, const Axes& axes);
   void tie_node(const Node& n);
   void tie_window(const Node& n);
+  void tie_conv(const Node& n);
   void tie_pad(const Node& n);
 
   const Function& body_;

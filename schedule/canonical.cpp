@@ -12,6 +12,12 @@ Values renamed(const Values& values, const Values& names) {
   return result;
 }
 
+std::vector<Type> types_of(const Function& body, const Values& values) {
+  std::vector<Type> types;
+  for (ValueId v : values) types.push_back(body.type(v));
+  return types;
+}
+
 }  // namespace
 
 Function canonical_body(const Function& body) {
@@ -27,7 +33,8 @@ Function canonical_body(const Function& body) {
       continue;
     }
     const Values results =
-        builder.add(*node.op, renamed(node.operands, names), node.attributes, node.where);
+        builder.add_typed(*node.op, renamed(node.operands, names), node.attributes,
+                          types_of(body, node.results), node.where);
     for (std::size_t r = 0; r < results.size(); ++r) names[node.results[r].index] = results[r];
   }
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {

@@ -74,6 +74,7 @@ bool is_inline_window(const Node& node, const Type& last) {
   }
   if (node.op != &op_conv_general) return false;
   const Dims& taps = last.dims;
+  if (is_symbolic(last)) return false;
   const std::int64_t outputs = taps[0].constant() / node.attributes.as<ConvAttributes>().groups;
   for (std::size_t a = 1; a < taps.size(); ++a) elements *= taps[a].constant();
   return elements <= kInlineWindow && outputs < 4;

@@ -11,14 +11,14 @@
 namespace heddle {
 
 struct GenericKernel {
-  Kernel kernel;  ///< in ports: the kernel's own, then one for each of `constants`
+  Kernel kernel;  ///< in ports: the kernel's own, then those of `constants` and of `shapes`
   std::vector<Literal> constants;
+  std::vector<std::vector<std::int64_t>> shapes;  ///< ports that are there for their extents
   Kernel collapsed;  ///< what it stands for: port types and strides as numbers, axes collapsed
 };
 
-/// The kernel with each iteration dimension a symbol (s0, s1 ...), each constant an input, and each
-/// stride a symbol (t0, t1 ...) unless it is 0 or the innermost 1. Nothing when an operation of
-/// the body has numbers that follow from extents (a slice, a window ...).
+/// The kernel over symbols (see symbols.h), each stride a symbol too (t0, t1 ...) unless it is 0 or
+/// the innermost 1. Nothing for a kernel from outside, or whose sums have an order.
 std::optional<GenericKernel> generalize(const Kernel& kernel);
 
 /// The plan with every kernel that can be in its generic form. Its steps have buffers of their own:

@@ -220,7 +220,7 @@ Kernel parse_kernel(std::string_view text) {
   Lexer lexer(text, "kernel");
   Kernel kernel;
   Values results;
-  kernel.body = parse_function(lexer, nullptr, &results);
+  kernel.body = parse_function(lexer, nullptr, &results, WrittenTypes::kernel);
   lexer.expect("schedule");
   lexer.expect("{");
   lexer.expect("target");

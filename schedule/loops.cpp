@@ -80,7 +80,9 @@ bool depends_on(const Function& body, ValueId reader, ValueId source) {
 
 std::int64_t hint(const Dim& dim) {
   std::int64_t value = dim.offset();
-  for (const Dim::Term& t : dim.terms()) value += t.second * kSymbolHint;
+  for (const auto& [symbol, coefficient] : dim.terms()) {
+    value += coefficient * (symbol[0] == kShortSymbol ? kShortHint : kSymbolHint);
+  }
   return std::max<std::int64_t>(value, 1);
 }
 
@@ -91,12 +93,8 @@ Extents hints(const Dims& dims) {
 }
 
 bool is_symbolic(const Function& body) {
-  for (const Type& t : body.types) {
-    for (const Dim& d : t.dims) {
-      if (!d.is_constant()) return true;
-    }
-  }
-  return false;
+  return std::any_of(body.types.begin(), body.types.end(),
+                     [](const Type& t) { return is_symbolic(t); });
 }
 
 bool is_reduction(const Function& body, const Node& node) {
@@ -185,14 +183,13 @@ bool is_plain(const ConvAttributes& c, const Dims& taps, std::size_t a) {
 }
 
 DotShape conv_shape(const Function& body, const Node& node) {
-  constexpr std::int64_t kShortest = 4;  // columns
   const Dims& result = body.type(node.results[0]).dims;
   const Dims& taps = body.type(node.operands[1]).dims;
   const auto c = node.attributes.as<ConvAttributes>();
   DotShape s;
-  s.rows = {result[1].constant() / c.groups};
+  s.rows = {c.groups == 1 ? result[1] : Dim(result[1].constant() / c.groups)};
   s.inner = reduced_dims(body, node);
-  if (result.size() == 2 || result.back().constant() < kShortest) {
+  if (result.size() == 2 || hint(result.back()) < kShortest) {
     s.batch = {c.groups};
     s.columns = result;
     s.columns.erase(s.columns.begin() + 1);

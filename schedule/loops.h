@@ -11,8 +11,12 @@
 
 namespace heddle {
 
-/// The number a schedule is chosen with: a symbol counts as kSymbolHint.
-inline constexpr std::int64_t kSymbolHint = 1000;
+/// The number a schedule is chosen with: a symbol counts as kSymbolHint, one whose name begins with
+/// kShortSymbol as kShortHint.
+inline constexpr std::int64_t kSymbolHint = 1000, kShortHint = 2;
+inline constexpr char kShortSymbol = 'u';
+/// Columns or rows of a convolution that are fewer want another form of loops.
+inline constexpr std::int64_t kShortest = 4;
 std::int64_t hint(const Dim& dim);
 std::vector<std::int64_t> hints(const Dims& dims);
 /// Some extent of the body is a symbol.

@@ -57,7 +57,8 @@ class Placement {
     const std::vector<std::int64_t> reduced = reduced_extents(body_, node);
     if (reduced.empty()) return true;  // an outer product, or nothing at all
     return !std::holds_alternative<Rows>(recipe_) && node.op->strict.pattern == Pattern::reduce &&
-           product(reduced) <= kInlineReduction && level(node) == 0;
+           product(reduced) <= kInlineReduction && level(node) == 0 &&
+           !is_symbolic(Type{.dims = reduced_dims(body_, node)});
   }
   int level(const Node& node) const {
     int most = 0;

@@ -69,10 +69,12 @@ bool last(const std::vector<std::int64_t>& axes, std::size_t rank) {
   return !axes.empty() && axes.back() + 1 == static_cast<std::int64_t>(rank);
 }
 
-// An index of the result as batch, rows, columns.
-Index arranged(const Node& node, const DotShape& s, const Index& i) {
+// An index of the result as batch, rows (m of them), columns.
+Index arranged(const Node& node, const DotShape& s, const Extent& m, const Index& i) {
   if (node.op != &op_conv_general) return i;
-  const Expr group = i[1] / constant(s.m()), row = i[1] % constant(s.m());
+  const bool groups = node.attributes.as<ConvAttributes>().groups > 1;
+  const Expr group = groups ? i[1] / constant(m) : constant(0);
+  const Expr row = groups ? i[1] % constant(m) : i[1];
   Index spatial(i.begin() + 2, i.end()), result;
   if (s.batch.size() == 1) {
     result = {group, row, i[0]};
@@ -108,7 +110,7 @@ void stage_dot(Elements& elements, ValueId dot,
   const Extents batches = elements.extents(s.batch), row_extents = elements.extents(s.rows),
                 column_extents = elements.extents(s.columns);
   elements.stage(dot, [=, &node](const Index& index) {
-    const Index i = arranged(node, s, index);
+    const Index i = arranged(node, s, product(row_extents), index);
     const auto rows = i.begin() + static_cast<std::ptrdiff_t>(s.batch.size());
     const auto columns = rows + static_cast<std::ptrdiff_t>(s.rows.size());
     return read(flatten(Index(i.begin(), rows), batches),

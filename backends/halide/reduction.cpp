@@ -83,10 +83,13 @@ Expr Reduction::operand(const Index& kept, const Index& r) const {
 State Reduction::step_conv(const State& state, const Index& kept, const Index& r) const {
   const Dims& taps = elements_->type(node_->operands[1]).dims;
   const std::int64_t groups = node_->attributes.as<ConvAttributes>().groups;
-  const Expr group = groups == 1 ? constant(0) : kept[1] / constant(taps[0].constant() / groups);
-  const Expr x =
-      conv_element(*elements_, *node_, kept[0], group * constant(taps[1].constant()) + r[0],
-                   Index(kept.begin() + 2, kept.end()), Index(r.begin() + 1, r.end()));
+  Expr channel = r[0];
+  if (groups > 1) {
+    const Expr group = kept[1] / constant(taps[0].constant() / groups);
+    channel = group * constant(taps[1].constant()) + channel;
+  }
+  const Expr x = conv_element(*elements_, *node_, kept[0], channel,
+                              Index(kept.begin() + 2, kept.end()), Index(r.begin() + 1, r.end()));
   Index tap{kept[1]};
   tap.insert(tap.end(), r.begin(), r.end());
   return {multiply_add(state[0], x, elements_->at(node_->operands[1], tap))};

@@ -33,7 +33,7 @@ Expr key_of(Expr x, const ArgsortAttributes& a) {
 
 void FibreStage::make_sort() {
   const auto a = node_.attributes.as<ArgsortAttributes>();
-  const std::int64_t n = axes_.length().number();
+  const Extent n = axes_.length();
   Func keys("keys" + name_);
   keys(axes_.arguments(i_)) = key_of(element(i_), a);
   if (b_.kernel.target.on_device()) {
@@ -44,26 +44,30 @@ void FibreStage::make_sort() {
     });
   }
   const int bits = keys.type().bits(), lanes = std::max(1, b_.vector * 32 / bits);
-  if (n >= lanes) keys.vectorize(i_, lanes, tail(n, lanes));
+  if (!n.below(lanes)) keys.vectorize(i_, lanes, tail(n, lanes));
   hold(keys);
-  Func order;
-  Expr offset = constant(0);
-  if (n <= kMostCounted) {
-    order = make_ranks(keys);
-  } else {
-    std::optional<Func> before;
+  // Of a length that is known when the kernel runs, it holds both and enters one.
+  std::optional<Func> counted, by_digits;
+  if (!n.is_constant() || n.at_most(kMostCounted)) counted = make_ranks(keys);
+  if (!n.at_most(kMostCounted)) {
     for (int pass = 0; pass * kDigitBits < bits; ++pass) {
-      before = make_radix_pass(keys, before, pass);
+      by_digits = make_radix_pass(keys, by_digits, pass);
     }
-    order = *before, offset = constant(kDigits);
   }
-  b_.elements.stage(v_, [=, axes = axes_](const Index& index) {
-    return Expr(order(axes.arguments_at(index, index[axes.axis] + offset)));
+  b_.elements.stage(v_, [=, axes = axes_](const Index& index) -> Expr {
+    const Expr& place = index[axes.axis];
+    const auto read = [&](const Func& order, const Expr& at) {
+      return Expr(order(axes.arguments_at(index, at)));
+    };
+    if (!by_digits) return read(*counted, place);
+    const Expr digits = read(*by_digits, place + kDigits);
+    if (!counted) return digits;
+    return select(constant(n) <= constant(kMostCounted), read(*counted, place), digits);
   });
 }
 
 Func FibreStage::make_ranks(const Func& keys) {
-  const std::int64_t n = axes_.length().number();
+  const Extent n = axes_.length();
   Func rank("rank" + name_), order("order" + name_);
   RDom r(0, constant(n), "r" + name_), q(0, constant(n), "q" + name_);
   const Expr mine = keys(axes_.arguments(i_)), other = keys(axes_.arguments(r));
@@ -71,15 +75,15 @@ Func FibreStage::make_ranks(const Func& keys) {
   rank(axes_.arguments(i_)) +=
       Halide::cast<std::int32_t>(other < mine || (other == mine && r < i_));
   const int lanes = b_.vector, width = 4 * lanes;
-  if (n >= lanes) rank.vectorize(i_, lanes, tail(n, lanes));
-  if (n >= width) {
+  if (!n.below(lanes)) rank.vectorize(i_, lanes, tail(n, lanes));
+  if (!n.below(width)) {
     Var ii("ii");
     rank.update()
         .split(i_, i_, ii, width, tail(n, width))
         .reorder(ii, r, i_)
         .vectorize(ii, lanes)
         .unroll(ii);
-  } else if (n >= lanes) {
+  } else if (!n.below(lanes)) {
     rank.update().reorder(i_, r).vectorize(i_, lanes, tail(n, lanes));
   }
   order(axes_.arguments(i_)) = 0;
@@ -92,7 +96,7 @@ Func FibreStage::make_ranks(const Func& keys) {
 // One stable pass over a digit. Its Func holds where the next element of each digit goes, and
 // behind that the elements in order: both change with each step.
 Func FibreStage::make_radix_pass(const Func& keys, std::optional<Func> before, int pass) {
-  const std::int64_t n = axes_.length().number();
+  const Extent n = axes_.length();
   const std::string name = std::to_string(pass) + "_" + name_;
   Func counts("counts" + name), starts("starts" + name), sorted("sorted" + name);
   const auto digit = [&](const Expr& i) {

@@ -181,13 +181,169 @@ TEST(Generic, Scans) {
   }
 }
 
-TEST(Generic, WhatFollowsFromNumbersStaysConcrete) {
+// Right each time, and the first one's kernels serve all.
+void share(const std::string& name, const std::vector<Program>& programs, double tolerance = 1e-4) {
+  std::mt19937_64 random(20250105);
+  std::set<std::string> texts;
+  for (const Program& p : programs) {
+    const std::unique_ptr<Executable> e = compile(p, {.generic = true});
+    for (const Kernel& k : e->plan().kernels) {
+      const bool fresh = texts.insert(to_text(k)).second;
+      EXPECT_TRUE(!fresh || &p == &programs[0]) << name << "\n" << to_text(p) << to_text(k);
+    }
+    const std::vector<Literal> in = random_arguments(p.entry(), random);
+    const auto got = e->run(p.entry().name, in), want = interpret(p, p.entry().name, in);
+    for (std::size_t o = 0; o < want.size(); ++o) {
+      expect_close(got[o], want[o], 1e-5, tolerance, name + "\n" + to_text(p));
+    }
+  }
+}
+
+template <class F>
+Program program_of(F&& make) {
   Builder b("f");
-  const ValueId x = b.input("x", f32({10}));
-  b.output("y", emit::exp(b, emit::pad(b, x, emit::scalar(b, DType::f32, 0), {1}, {2}, {0})));
-  const std::unique_ptr<Executable> e = compile(Program({b.finish()}), {.generic = true});
-  const std::vector<Literal> ones{splat(f32({10}), 0)};
-  for (double v : to_doubles(e->run("f", ones)[0])) EXPECT_EQ(v, 1);
+  b.output("y", make(b));
+  return Program({b.finish()});
+}
+std::vector<Program> gradients(const std::vector<Program>& programs,
+                               const std::vector<std::string>& of) {
+  std::vector<Program> result;
+  for (const Program& p : programs) result.push_back(vjp(p, of));
+  return result;
+}
+
+TEST(Generic, PaddingInsideAKernel) {
+  std::vector<Program> programs;
+  for (std::int64_t n : {10, 3, 1000}) {
+    programs.push_back(program_of([&](Builder& b) {
+      const ValueId x = b.input("x", f32({n})), zero = emit::scalar(b, DType::f32, 0);
+      return emit::exp(b, emit::pad(b, x, zero, {1}, {n % 2 + 1}, {0}));
+    }));
+  }
+  share("pad", programs);
+}
+
+TEST(Generic, SlicesInsideAKernel) {
+  std::vector<Program> programs;
+  for (std::int64_t n : {10, 5, 1000}) {
+    programs.push_back(program_of([&](Builder& b) {
+      const ValueId x = b.input("x", f32({n, 6}));
+      return emit::sub(b, emit::slice(b, x, {1, 0}, {n, 6}, {1, 2}),
+                       emit::slice(b, x, {0, 1}, {n - 1, 6}, {1, 2}));
+    }));
+  }
+  share("differences", programs);
+}
+
+// Nothing but the result has these extents.
+TEST(Generic, ExtentsOfNoInput) {
+  std::vector<Program> programs;
+  for (const auto& [m, n] : {std::pair{4, 5}, {30, 7}, {2, 900}}) {
+    programs.push_back(program_of([&, m = m, n = n](Builder& b) {
+      return emit::iota(b, DType::f32, {m, n}, 1);
+    }));
+  }
+  share("iota", programs);
+}
+
+TEST(Generic, Windows) {
+  const std::vector<WindowAttributes> kinds = {
+      {{1, 2, 2}, {1, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}},
+      {{1, 3, 3}, {1, 2, 1}, {0, 1, 1}, {0, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {{1, 2, 3}, {1, 1, 2}, {0, -1, 0}, {0, 0, 2}, {1, 2, 1}, {1, 1, 3}},
+      {{1, 1, 40}, {1, 1, 3}, {0, 0, 20}, {0, 0, 19}, {1, 1, 1}, {1, 1, 1}}};
+  for (const WindowAttributes& w : kinds) {
+    for (const Operation* op : {&op_reduce_window_max, &op_reduce_window_sum}) {
+      std::vector<Program> programs;
+      for (const Dims& dims : {Dims{4, 12, 13}, Dims{2, 9, 40}, Dims{7, 30, 60}, Dims{3, 8, 41}}) {
+        programs.push_back(program_of(
+            [&](Builder& b) { return b.emit(*op, {b.input("x", f32(dims))}, Attributes::of(w)); }));
+      }
+      share(std::string(op->name), programs);
+      share(std::string(op->name), gradients(programs, {"x"}));
+    }
+  }
+}
+
+TEST(Generic, Convolutions) {
+  const std::vector<ConvAttributes> kinds = {{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+                                             {{2, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}},
+                                             {{1, 1}, {0, 1}, {1, 0}, {2, 1}, {1, 1}}};
+  struct Size {
+    std::int64_t images, channels, height, width, outputs;
+  };
+  constexpr Size kSizes[] = {{2, 4, 12, 9, 8}, {5, 8, 8, 24, 5}, {3, 17, 16, 60, 33}};
+  for (const ConvAttributes& c : kinds) {
+    std::vector<Program> programs;
+    for (const Size& s : kSizes) {
+      programs.push_back(program_of([&](Builder& b) {
+        const ValueId x = b.input("x", f32({s.images, s.channels, s.height, s.width}));
+        const ValueId w = b.input("w", f32({s.outputs, s.channels, 3, 3}));
+        return b.emit(op_conv_general, {x, w}, Attributes::of(c));
+      }));
+    }
+    share("conv", programs);
+    share("gradients of conv", gradients(programs, {"x", "w"}), 1e-2);
+  }
+}
+
+TEST(Generic, FewColumnsOrOutputsOfConvolutions) {
+  std::vector<Program> programs;
+  for (const auto& [n, o, height] : {std::tuple{2, 2, 9}, {3, 3, 20}, {5, 2, 6}}) {
+    programs.push_back(program_of([&, n = n, o = o, height = height](Builder& b) {
+      const ValueId x = b.input("x", f32({n, 12, height, 5})), w = b.input("w", f32({o, 12, 3, 3}));
+      return b.emit(op_conv_general, {x, w},
+                    Attributes::of(ConvAttributes{{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}}));
+    }));
+  }
+  share("conv", programs);
+}
+
+TEST(Generic, GroupsOfConvolutions) {
+  std::vector<Program> programs;
+  for (std::int64_t width : {8, 50, 33}) {
+    programs.push_back(program_of([&](Builder& b) {
+      const ValueId x = b.input("x", f32({3, 6, width, width})),
+                    w = b.input("w", f32({6, 2, 3, 3}));
+      return b.emit(op_conv_general, {x, w},
+                    Attributes::of(ConvAttributes{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 3}));
+    }));
+  }
+  share("conv", programs);
+  share("gradients of conv", gradients(programs, {"x", "w"}), 1e-2);
+}
+
+// On both sides of the length where the way of sorting changes.
+TEST(Generic, Sorts) {
+  for (std::int64_t axis : {0, 1}) {
+    for (bool descending : {false, true}) {
+      for (bool cut : {false, true}) {
+        std::vector<Program> programs;
+        for (const Dims& dims : {Dims{7, 9}, Dims{128, 129}, Dims{3, 1000}, Dims{500, 3}}) {
+          programs.push_back(program_of([&](Builder& b) {
+            const std::int64_t n = dims[static_cast<std::size_t>(axis)].constant();
+            const ArgsortAttributes a{axis, cut ? n - 1 : n, descending, false};
+            return b.emit(op_argsort, {b.input("x", f32(dims))}, Attributes::of(a));
+          }));
+        }
+        share("argsort", programs);
+      }
+    }
+  }
+}
+
+TEST(Generic, SortedValues) {
+  for (const Operation* op : {&op_sort, &op_top_k}) {
+    std::vector<Program> programs;
+    for (const Dims& dims : {Dims{7, 9}, Dims{40, 300}}) {
+      programs.push_back(program_of([&](Builder& b) {
+        const Attributes a = op == &op_sort ? Attributes::of(SortAttributes{1, false})
+                                            : Attributes::of(TopKAttributes{5});
+        return b.add(*op, {{b.input("x", f32(dims))}}, a)[0];
+      }));
+    }
+    share(std::string(op->name), programs);
+  }
 }
 
 // The way back of a sum and of a product, as concrete calls take it: one set of kernels, whatever
