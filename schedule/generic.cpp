@@ -10,12 +10,18 @@
 namespace heddle {
 namespace {
 
-// Strides as they are known when the kernel is compiled.
-Port symbolic_port(const Dims& strides, int& count) {
-  Port port;
-  for (std::size_t a = 0; a < strides.size(); ++a) {
-    const bool fixed = strides[a] == Dim(0) || (strides[a] == Dim(1) && a + 1 == strides.size());
-    port.strides.push_back(fixed ? strides[a] : Dim::symbol("t" + std::to_string(count++)));
+// Strides as they are known when the kernel is compiled: 0, and those of dense axes inside extents
+// that are numbers (the innermost 1, a convolution's taps).
+Port symbolic_port(const Dims& strides, const Dims& dims, int& count) {
+  Port port{strides};
+  Dim dense = 1;
+  for (std::size_t a = strides.size(); a-- > 0;) {
+    const bool known = strides[a] == Dim(0) || (dense != Dim(0) && strides[a] == dense);
+    dense = dense != Dim(0) && dims[a].is_constant() ? dense * dims[a] : Dim(0);
+    if (!known) port.strides[a] = Dim::symbol("t");
+  }
+  for (Dim& s : port.strides) {
+    if (!s.is_constant()) s = Dim::symbol("t" + std::to_string(count++));
   }
   return port;
 }
@@ -32,14 +38,18 @@ std::optional<GenericKernel> generalize(const Kernel& kernel) {
   if (std::holds_alternative<External>(kernel.recipe) || kernel.sequential) return std::nullopt;
   GenericKernel g{.collapsed = collapse_axes(kernel)};
   SymbolicBody symbolic = over_symbols(g.collapsed.body);
+  const Function& body = symbolic.body;
   std::vector<Port> in, out;
-  int strides = 0;
-  for (const Port& p : g.collapsed.in) in.push_back(symbolic_port(p.strides, strides));
+  int count = 0;
+  const auto add = [&](std::vector<Port>& ports, const Dims& strides, ValueId v) {
+    ports.push_back(symbolic_port(strides, body.type(v).dims, count));
+  };
+  for (const Port& p : g.collapsed.in) add(in, p.strides, body.inputs[in.size()].value);
   for (const Literal& c : symbolic.constants) {
-    in.push_back(symbolic_port(dense_strides(c.type.dims), strides));
+    add(in, dense_strides(c.type.dims), body.inputs[in.size()].value);
   }
   for (const auto& shape : symbolic.shapes) in.push_back({Dims(shape.size(), 0)});
-  for (const Port& p : g.collapsed.out) out.push_back(symbolic_port(p.strides, strides));
+  for (const Port& p : g.collapsed.out) add(out, p.strides, body.outputs[out.size()].value);
   g.kernel = make_kernel(std::move(symbolic.body), std::move(in), std::move(out),
                          kind_of(g.collapsed.recipe), kernel.target);
   g.constants = std::move(symbolic.constants), g.shapes = std::move(symbolic.shapes);

@@ -65,6 +65,16 @@ double node_ns(const Function& body, const Node& node) {
   }
 }
 
+bool has_own_loops(const Function& body, const Node& node) {
+  return is_reduction(body, node) || is_fibre(node) || node.op->strict.pattern == Pattern::scatter;
+}
+
+double output_bytes(const Function& body) {
+  double bytes = 0;
+  for (const Output& o : body.outputs) bytes += static_cast<double>(bytes_of(body.type(o.value)));
+  return bytes;
+}
+
 bool depends_on(const Function& body, ValueId reader, ValueId source) {
   std::vector<bool> reached(body.types.size());
   reached[source.index] = true;
@@ -221,10 +231,24 @@ DotShape dot_shape(const Function& body, const Node& node) {
 }
 
 double estimated_ns(const Function& body) {
-  double compute = 0, bytes = 0;
+  double compute = 0, bytes = output_bytes(body);
   for (const Node& node : body.nodes) compute += node_ns(body, node);
   for (const Input& in : body.inputs) bytes += static_cast<double>(bytes_of(body.type(in.value)));
-  for (const Output& o : body.outputs) bytes += static_cast<double>(bytes_of(body.type(o.value)));
+  return std::max(compute, bytes * kByteNs);
+}
+
+double estimated_ns_in_place(const Function& body) {
+  double compute = 0, bytes = output_bytes(body);
+  std::vector<bool> made(body.types.size()), read(body.types.size());
+  for (const Node& node : body.nodes) {
+    for (ValueId r : node.results) made[r.index] = !has_own_loops(body, node);
+    if (has_own_loops(body, node)) continue;
+    compute += node_ns(body, node);
+    for (ValueId o : node.operands) read[o.index] = true;
+  }
+  for (std::size_t v = 0; v < read.size(); ++v) {
+    if (read[v] && !made[v]) bytes += static_cast<double>(bytes_of(body.types[v]));
+  }
   return std::max(compute, bytes * kByteNs);
 }
 

@@ -54,6 +54,14 @@ Extents Elements::extents(const Dims& dims) const {
 
 void Elements::stage(ValueId v, Reader reader) { readers_[v.index] = std::move(reader); }
 
+const Elements::Reader* Elements::places(const Node& node) {
+  if (!store_places_) return nullptr;
+  const auto known = places_.find(node.results[0]);
+  if (known != places_.end()) return known->second ? &known->second : nullptr;
+  const Reader& reader = places_.emplace(node.results[0], store_places_(node)).first->second;
+  return reader ? &reader : nullptr;
+}
+
 Expr Elements::at(ValueId v, const Index& index) {
   if (staged(v)) return readers_[v.index](index);
   for (const auto& [known, e] : memo_[v.index]) {

@@ -44,6 +44,13 @@ class Elements {
   /// From here on `v` is read through `reader`: it is a port, or stored in a Func.
   void stage(ValueId v, Reader reader);
   bool staged(ValueId v) const { return static_cast<bool>(readers_[v.index]); }
+  /// The places under the windows of `node` (see WindowAttributes: padding and holes are among
+  /// them), when they are stored: an element at each. Null when windows look for themselves.
+  const Reader* places(const Node& node);
+  /// Asked once for each node.
+  void store_places_by(std::function<Reader(const Node&)> store) {
+    store_places_ = std::move(store);
+  }
 
  private:
   const Function& body_;
@@ -51,6 +58,8 @@ class Elements {
   std::vector<std::uint32_t> makers_;
   std::vector<Reader> readers_;
   std::map<std::string, Expr> symbols_;
+  std::function<Reader(const Node&)> store_places_;
+  std::map<ValueId, Reader> places_;
   std::vector<std::vector<std::pair<Index, Expr>>> memo_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/backends/halide/fibres.h"
+#include "heddle/backends/halide/window.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/carrier_types.h"
@@ -17,6 +18,9 @@ KernelBuilder::KernelBuilder(const Kernel& k)
       lanes(heddle::lanes_of(k.body, k.target)),
       elements(k.body, carrier_has(DType::f64, k.target)) {
   for (std::size_t i = 0; i < k.body.inputs.size(); ++i) make_input(i);
+  if (is_symbolic(k.body)) {
+    elements.store_places_by([this](const Node& window) { return store_places(window); });
+  }
 }
 
 int KernelBuilder::lanes_of(ValueId v) const {
@@ -110,28 +114,26 @@ OuterLoop fuse_outer(OutputGroup& group, std::size_t inner) {
   return outer;
 }
 
-// The kernel finds out when it runs whether its work is worth tasks. (A split alone would run a
-// short axis through a whole task's length.)
+// One task for little work: a task is never longer than the loop. Only the innermost loop has a
+// middle part without guards; each part is code of its own.
 void schedule_symbolic_map(OutputGroup& group, const Map& map) {
+  constexpr auto kNever = Halide::Partition::Never;
+  constexpr auto kGuard = Halide::TailStrategy::GuardWithIf;
   const std::size_t inner = group.extents.size() - 1;
   const Var x = group.args[inner];
   const Extent columns = group.extents[inner];
   const OuterLoop outer = fuse_outer(group, inner);
-  Var task("task"), rest("rest");
-  const Expr grain = constant(map.grain), all = constant(product(group.extents));
-  Halide::Stage large = group.f.specialize(all > grain);
+  const int step = map.vector * map.unroll;
+  const Expr grain = constant(map.grain), length = max(1, constant(columns));
+  Var task("task"), rest("rest"), xi("xi");
   if (inner == 0) {
-    large.split(x, task, rest, grain, Halide::TailStrategy::GuardWithIf);
-    large.split(rest, rest, x, map.vector * map.unroll, Halide::TailStrategy::GuardWithIf);
-    large.vectorize(x, map.vector).unroll(x).parallel(task);
+    group.f.split(x, task, rest, min(grain, length), kGuard).split(rest, x, xi, step, kGuard);
   } else {
-    Var xi("xi");
-    const Expr per_task = max(1, grain / max(1, constant(columns)));
-    large.split(outer.rows, task, rest, per_task, Halide::TailStrategy::GuardWithIf);
-    large.split(x, x, xi, map.vector * map.unroll, Halide::TailStrategy::GuardWithIf);
-    large.vectorize(xi, map.vector).unroll(xi).parallel(task);
+    const Expr rows = max(1, constant(outer.count));
+    group.f.split(outer.rows, task, rest, clamp(grain / length, 1, rows), kGuard);
+    group.f.split(x, x, xi, step, kGuard).partition(rest, kNever);
   }
-  heddle::halide::vectorize(group.f, x, columns, map.vector, map.unroll);
+  group.f.vectorize(xi, map.vector).unroll(xi).parallel(task).partition(task, kNever);
 }
 
 }  // namespace
@@ -179,6 +181,22 @@ void KernelBuilder::store_value(ValueId v) {
   elements.stage(v, [f](const Index& i) { return Expr(f(reversed(i))); });
   f.compute_root();
   if (!args.empty()) heddle::halide::vectorize(f, args.back(), extents.back(), lanes_of(v), 1);
+}
+
+// Windows that look for elements at every tap are much code where nothing is known of extents: they
+// read copies with padding and holes instead.
+Elements::Reader KernelBuilder::store_places(const Node& window) {
+  const Expr nothing = Reduction(elements, window.results[0]).initial()[0];
+  const std::optional<Places> places = places_under(elements, window, nothing);
+  if (!places) return nullptr;
+  OutputGroup group{Func("places" + std::to_string(window.results[0].index)),
+                    places->extents,
+                    make_vars("i", places->extents.size()),
+                    {}};
+  group.f(reversed(as_index(group.args))) = places->element(as_index(group.args));
+  group.f.compute_root();
+  schedule_map(group, choose_map(kernel.body, kernel.target));
+  return [f = group.f](const Index& i) { return Expr(f(reversed(i))); };
 }
 
 Columns KernelBuilder::plain_columns() const { return {.strip = 2 * vector, .grain = 0}; }

@@ -52,6 +52,7 @@ class KernelBuilder {
   void set_layout(Halide::OutputImageParam p, const Extents& extents, const Dims& strides,
                   bool bounds);
   void store_value(ValueId v);
+  Elements::Reader store_places(const Node& window);
 };
 
 // Each gives the stage's values a home before the outputs' loops.

@@ -74,7 +74,8 @@ Func FibreStage::make_ranks(const Func& keys) {
   rank(axes_.arguments(i_)) = 0;
   rank(axes_.arguments(i_)) +=
       Halide::cast<std::int32_t>(other < mine || (other == mine && r < i_));
-  const int lanes = b_.vector, width = 4 * lanes;
+  // One vector at a time where nothing is known of the length: less code.
+  const int lanes = b_.vector, width = n.is_constant() ? 4 * lanes : lanes;
   if (!n.below(lanes)) rank.vectorize(i_, lanes, tail(n, lanes));
   if (!n.below(width)) {
     Var ii("ii");

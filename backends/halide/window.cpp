@@ -1,6 +1,9 @@
 #include "heddle/backends/halide/window.h"
 
+#include <algorithm>
+
 #include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
 #include "heddle/graph/ops/window.h"
 
 namespace heddle::halide {
@@ -63,38 +66,79 @@ Expr chosen(const Expr& inside, const Expr& element, const Expr& otherwise) {
   return Halide::Internal::is_const_one(inside) ? element : select(inside, element, otherwise);
 }
 
+// The windows' axes of the operand; `skip` before them are images and channels.
+struct Windows {
+  std::vector<Axis> axes;
+  std::size_t skip = 0;
+};
+Windows windows_of(const Elements& elements, const Node& node) {
+  const Extents from = elements.extents(node.operands[0]), to = elements.extents(node.results[0]);
+  Windows result;
+  if (node.op != &op_conv_general) {
+    const auto w = node.attributes.as<WindowAttributes>();
+    for (std::size_t a = 0; a < from.size(); ++a) {
+      result.axes.push_back({from[a], to[a], w.window[a], w.strides[a], w.low[a], w.high[a],
+                             w.base_dilation[a], w.window_dilation[a]});
+    }
+    return result;
+  }
+  const auto c = node.attributes.as<ConvAttributes>();
+  const Extents taps = elements.extents(node.operands[1]);
+  result.skip = 2;
+  for (std::size_t s = 0; s + 2 < from.size(); ++s) {
+    result.axes.push_back({from[s + 2], to[s + 2], taps[s + 2], c.strides[s], c.low[s], c.high[s],
+                           c.lhs_dilation[s], c.rhs_dilation[s]});
+  }
+  return result;
+}
+
+// Element of the operand at `index` (images and channels) and tap `tap` of window `result`.
+Expr element_at(Elements& elements, const Node& node, const Windows& w, Index index,
+                const Index& result, const Index& tap, const Expr& otherwise) {
+  if (const Elements::Reader* places = elements.places(node)) {
+    for (std::size_t a = 0; a < w.axes.size(); ++a) {
+      index.push_back(result[a] * constant(w.axes[a].stride) +
+                      tap[a] * constant(w.axes[a].window_dilation));
+    }
+    return (*places)(index);
+  }
+  const Expr inside = add_places(index, w.axes, result, tap);
+  const Expr element = elements.at(node.operands[0], index);
+  return chosen(inside, element, otherwise);
+}
+
 }  // namespace
 
 Expr window_element(Elements& elements, const Node& node, const Index& result, const Index& tap,
                     const Expr& otherwise) {
-  const ValueId x = node.operands[0];
-  const auto w = node.attributes.as<WindowAttributes>();
-  const Extents from = elements.extents(x), to = elements.extents(node.results[0]);
-  std::vector<Axis> axes;
-  for (std::size_t a = 0; a < from.size(); ++a) {
-    axes.push_back({from[a], to[a], w.window[a], w.strides[a], w.low[a], w.high[a],
-                    w.base_dilation[a], w.window_dilation[a]});
-  }
-  Index index;
-  const Expr inside = add_places(index, axes, result, tap);
-  return chosen(inside, elements.at(x, index), otherwise);
+  return element_at(elements, node, windows_of(elements, node), {}, result, tap, otherwise);
 }
 
 Expr conv_element(Elements& elements, const Node& node, const Expr& image, const Expr& channel,
                   const Index& result, const Index& tap) {
-  const ValueId x = node.operands[0];
-  const auto c = node.attributes.as<ConvAttributes>();
-  const Extents from = elements.extents(x), taps = elements.extents(node.operands[1]),
-                to = elements.extents(node.results[0]);
-  std::vector<Axis> axes;
-  for (std::size_t s = 0; s + 2 < from.size(); ++s) {
-    axes.push_back({from[s + 2], to[s + 2], taps[s + 2], c.strides[s], c.low[s], c.high[s],
-                    c.lhs_dilation[s], c.rhs_dilation[s]});
+  const Halide::Type t = expression_type(elements.type(node.operands[0]).dtype);
+  return element_at(elements, node, windows_of(elements, node), {image, channel}, result, tap,
+                    Halide::Internal::make_zero(t));
+}
+
+std::optional<Places> places_under(Elements& elements, const Node& node, const Expr& otherwise) {
+  Windows w = windows_of(elements, node);
+  if (std::all_of(w.axes.begin(), w.axes.end(), all_inside)) return std::nullopt;
+  Places places;
+  places.extents = elements.extents(node.operands[0]);
+  places.extents.resize(w.skip);
+  for (Axis& a : w.axes) {
+    const Extent reach = (a.window - 1) * a.window_dilation + 1;
+    places.extents.push_back((a.result - 1) * a.stride + reach);
+    a.result = places.extents.back(), a.stride = 1, a.window = 1;
   }
-  Index index{image, channel};
-  const Expr inside = add_places(index, axes, result, tap);
-  const Expr element = elements.at(x, index);
-  return chosen(inside, element, Halide::Internal::make_zero(element.type()));
+  places.element = [&elements, &node, w, otherwise](const Index& at) {
+    Index index(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(w.skip));
+    const Index place(at.begin() + static_cast<std::ptrdiff_t>(w.skip), at.end());
+    const Expr inside = add_places(index, w.axes, place, place);
+    return chosen(inside, elements.at(node.operands[0], index), otherwise);
+  };
+  return places;
 }
 
 }  // namespace heddle::halide

@@ -63,6 +63,9 @@ class Tiles {
       out.split(outer, task, own, constant(c_.grain), tail(tiles, c_.grain)).parallel(task);
       outer = own;
     }
+    if (is_symbolic(b_.kernel.body)) {  // one tile of code, its stores guarded
+      out.partition(outer, Halide::Partition::Never).partition(mid, Halide::Partition::Never);
+    }
     prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
     prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
@@ -86,7 +89,11 @@ class Tiles {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }
   Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
-    return dot_.right(batch, edge(column, n(), c_.nr * c_.panels), inner);
+    // Columns of several symbolic axes are found by divisions: no plain loads to be had.
+    const bool divided = dot_.is_conv() && dot_.shape().columns.size() > 1 && !n().is_constant();
+    return dot_.right(
+        batch, divided ? min(column, constant(n() - 1)) : edge(column, n(), c_.nr * c_.panels),
+        inner);
   }
 
   void define_funcs() {
@@ -130,7 +137,8 @@ class Tiles {
       if (!k().below(vector_)) {
         f.split(q_, q_, qi, vector_, tail(k(), vector_)).reorder(qi, free, q_).vectorize(qi);
       }
-      f.unroll(free);
+      // Taps are found by divisions when strides are symbols: much code for each.
+      if (!dot_.is_conv() || !is_symbolic(b_.kernel.body)) f.unroll(free);
     }
   }
 
