@@ -50,7 +50,7 @@ endfunction()
 
 # heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST, label = name.
 function(heddle_test name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PREFIX" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -61,6 +61,6 @@ function(heddle_test name)
   target_compile_definitions(test_${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HEDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
   # A cache of the build's own: tests leave the user's alone.
-  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}"
     PROPERTIES LABELS ${name} ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
 endfunction()

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "heddle/backends/file.h"
 #include "heddle/backends/process.h"
@@ -12,6 +11,7 @@
 #include "heddle/graph/interpret.h"
 #include "heddle/schedule/collapse.h"
 #include "support/kernel_buffer.h"
+#include "support/test_device.h"
 
 namespace heddle::testing {
 namespace {
@@ -31,8 +31,8 @@ Argument argument_of(const Type& type, const Port& port, std::uint64_t memory) {
         {0, static_cast<std::int32_t>(extents[d]), static_cast<std::int32_t>(strides[d]), 0});
   }
   a.bytes = static_cast<std::size_t>(byte_count(type));
-  a.buffer.device = memory != 0 ? memory : metal::allocate(a.bytes);
-  a.buffer.interface = metal::device_interface();
+  a.buffer.device = memory != 0 ? memory : device::allocate(a.bytes);
+  a.buffer.interface = device::interface();
   a.buffer.type = buffer_type(type.dtype);
   a.buffer.dimensions = static_cast<std::int32_t>(a.dimensions.size());
   return a;
@@ -52,9 +52,7 @@ DeviceRunner::DeviceRunner(std::vector<Kernel> kernels) : kernels_(std::move(ker
     put_file(folder_.path(), name, std::span(objects_[i].object));
     link.push_back(base + name);
   }
-  std::vector<std::string> shaders;
-  for (const KernelObject& o : objects_) shaders.push_back(metal::shader_text(o.object));
-  metal::compile_shaders(shaders);
+  device::prepare(objects_);
   const ProcessResult linked = run_process(link, base + "link", 300);
   if (!linked.succeeded()) throw RuntimeError({.message = linked.error_text});
   library_ = ::dlopen((base + "kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -74,8 +72,7 @@ std::vector<Literal> DeviceRunner::run(std::size_t kernel, std::span<const Liter
   std::vector<Argument> arguments;
   for (std::size_t i = 0; i < k.in.size(); ++i) {
     arguments.push_back(argument_of(k.body.type(k.body.inputs[i].value), k.in[i], 0));
-    std::memcpy(metal::contents(arguments[i].buffer.device), inputs[i].bytes->data(),
-                arguments[i].bytes);
+    device::write(arguments[i].buffer.device, *inputs[i].bytes);
   }
   for (std::size_t o = 0; o < k.out.size(); ++o) {
     const int shares = k.out[o].shares;
@@ -90,20 +87,19 @@ std::vector<Literal> DeviceRunner::run(std::size_t kernel, std::span<const Liter
     argv.push_back(&a.buffer);
   }
   EXPECT_EQ(entry(argv.data()), 0) << to_text(k);
-  for (const std::string& fault : metal::take_faults())
+  for (const std::string& fault : device::take_faults())
     ADD_FAILURE() << fault << "\n" << to_text(k);
   std::vector<Literal> results;
   for (std::size_t o = 0; o < k.out.size(); ++o) {
     const Argument& a = arguments[k.in.size() + o];
-    const std::byte* memory = metal::contents(a.buffer.device);
-    results.push_back(
-        literal_from_bytes(types.type(types.outputs[o].value), {memory, memory + a.bytes}));
+    results.push_back(literal_from_bytes(types.type(types.outputs[o].value),
+                                         device::read(a.buffer.device, a.bytes)));
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool shared = i >= k.in.size() && k.out[i - k.in.size()].shares >= 0;
-    if (!shared) metal::release(arguments[i].buffer.device);
+    if (!shared) device::release(arguments[i].buffer.device);
   }
-  EXPECT_EQ(metal::live_allocations(), 0u) << to_text(k);
+  EXPECT_EQ(device::live_allocations(), 0u) << to_text(k);
   return results;
 }
 
@@ -113,7 +109,8 @@ void check_on_device(std::vector<KernelCase> cases, std::int64_t most) {
                        [&](const Type& t) { return element_count(t) > most; });
   });
   std::vector<Kernel> kernels;
-  for (const KernelCase& c : cases) kernels.push_back(kernel_of(c.body, c.kind, c.shares, "metal"));
+  for (const KernelCase& c : cases)
+    kernels.push_back(kernel_of(c.body, c.kind, c.shares, device::target().carrier));
   DeviceRunner runner(kernels);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const KernelCase& c = cases[i];
@@ -128,9 +125,7 @@ void check_on_device(std::vector<KernelCase> cases, std::int64_t most) {
       const double t = is_floating(want[o].type.dtype) ? c.tolerance : 0;
       expect_close(got[o], want[o], t, t, c.name + " output " + std::to_string(o));
     }
-    for (const metal::Launch& l : metal::take_launches()) {
-      EXPECT_LE(l.threads, 256) << c.name << " " << l.name;
-    }
+    EXPECT_LE(runner.object(i).threads, 256) << c.name;
   }
 }
 

@@ -1,4 +1,5 @@
-// Compiles kernels for Metal through the worker and runs them on the device of support/metal.
+// Compiles kernels for the test device (support/test_device.h) through the worker and runs them
+// there.
 #ifndef HEDDLE_TESTS_GPU_DEVICE_RUNNER_H_
 #define HEDDLE_TESTS_GPU_DEVICE_RUNNER_H_
 
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "backends/cases.h"
-#include "support/metal/device.h"
 
 namespace heddle::testing {
 

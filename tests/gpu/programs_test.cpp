@@ -1,4 +1,5 @@
-// Whole programs, planned for Metal, kernel by kernel on the device: against the interpreter.
+// Whole programs, planned for the test device, kernel by kernel on the device: against the
+// interpreter.
 #include <gtest/gtest.h>
 
 #include "gpu/device_runner.h"
@@ -9,20 +10,15 @@
 #include "heddle/frontend/trace.h"
 #include "heddle/graph/interpret.h"
 #include "support/run_plan.h"
+#include "support/test_device.h"
 
 namespace heddle::testing {
 namespace {
 
-Target metal_target() {
-  Target t = Target::host();
-  t.carrier = "metal";
-  return t;
-}
-
 class DeviceProgram {
  public:
   explicit DeviceProgram(const Program& program)
-      : plan_(lower(program, metal_target()).plan), runner_(plan_.kernels) {}
+      : plan_(lower(program, device::target()).plan), runner_(plan_.kernels) {}
 
   std::vector<Literal> run(std::span<const Literal> inputs) {
     return PlanRunner(plan_, plan_.functions[0],

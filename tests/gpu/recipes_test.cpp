@@ -1,4 +1,4 @@
-// Every recipe on regular and ragged sizes, its shaders run on the CPU, against the interpreter.
+// Every recipe on regular and ragged sizes, on the test device, against the interpreter.
 #include <gtest/gtest.h>
 
 #include "backends/recipe_cases.h"

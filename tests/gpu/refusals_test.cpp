@@ -94,7 +94,8 @@ TEST(DeviceLimits, NumbersOf64Bits) {
 TEST(DeviceLimits, LengthOfASort) {
   Builder b("long");
   const ValueId x = b.input("x", {DType::f32, {2, 5000}});
-  b.output("y", b.emit(op_argsort, {x}, Attributes::of(ArgsortAttributes{.axis = 1, .count = 5000})));
+  b.output("y",
+           b.emit(op_argsort, {x}, Attributes::of(ArgsortAttributes{.axis = 1, .count = 5000})));
   const std::string text = refusal(b.finish(), RecipeKind::fibres);
   expect_in(text, "[argsort]"), expect_in(text, "found 5000 elements, needed at most 4096");
 }

@@ -13,6 +13,7 @@
 #include "heddle/backends/process.h"
 #include "heddle/backends/worker.h"
 #include "heddle/graph/op_attributes.h"
+#include "support/metal/device.h"
 
 namespace heddle::testing {
 namespace {
