@@ -290,7 +290,8 @@ int halide_opencl_run(void*, void* module, const char* name, int blocks_x, int b
                       int blocks_z, int threads_x, int threads_y, int threads_z, int shared_bytes,
                       const size_t* sizes, void** args, const int8_t* is_buffer) {
   const Lock lock;
-  if (!module) return HD_KERNEL_FAILED;  // the build's error stands
+  // What follows a failure would compute with what is not there.
+  if (!module || state.first_error) return HD_KERNEL_FAILED;
   Handle kernel = kernel_of(*static_cast<Module*>(module), name);
   if (!kernel) return HD_KERNEL_FAILED;
   const int bad = set_arguments(kernel, sizes, args, is_buffer, shared_bytes);

@@ -21,8 +21,8 @@ void release(uint64_t memory);
 /// 0, or OpenCL's error. Blocking: what was queued before is done, and the copy is.
 int write(uint64_t memory, uint64_t offset, const void* from, uint64_t bytes);
 int read(uint64_t memory, uint64_t offset, void* to, uint64_t bytes);
-/// Waits for all launches. The first error since the last call, or 0; kernels do not look at what
-/// their launches return.
+/// Waits for all launches. The first error since the last call, or 0: kernels do not look at what
+/// their launches return, and after an error nothing is launched until this has said so.
 int finish();
 /// Words of that error: the launch or the build that failed, and OpenCL's number or log.
 const char* error_text();

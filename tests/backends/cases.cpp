@@ -10,11 +10,7 @@ void check_cases(const std::vector<KernelCase>& cases, bool checked) {
   KernelRunner runner(kernels, checked);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const KernelCase& c = cases[i];
-    std::vector<Literal> inputs;
-    for (const Input& in : c.body.inputs) {
-      const auto seed = static_cast<unsigned>(7 + inputs.size());
-      inputs.push_back(random_literal(c.body.type(in.value), seed, c.low, c.high));
-    }
+    const std::vector<Literal> inputs = inputs_of(c);
     const auto want = interpret(Program({c.body}), c.body.name, inputs);
     const auto got = runner.run(i, inputs, 1);
     const auto two = runner.run(i, inputs, 2);

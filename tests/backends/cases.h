@@ -24,6 +24,16 @@ struct KernelCase {
   double low = -2, high = 2;  ///< of random inputs; indices want another range
 };
 
+/// The same each time.
+inline std::vector<Literal> inputs_of(const KernelCase& c) {
+  std::vector<Literal> inputs;
+  for (const Input& in : c.body.inputs) {
+    const auto seed = static_cast<unsigned>(7 + inputs.size());
+    inputs.push_back(random_literal(c.body.type(in.value), seed, c.low, c.high));
+  }
+  return inputs;
+}
+
 /// `checked`: with the code generator's checks of every region. One and two threads must give equal
 /// bits, and results agree with the interpreter.
 void check_cases(const std::vector<KernelCase>& cases, bool checked);

@@ -150,21 +150,27 @@ struct KernelRunner::Call {
   std::vector<std::int64_t> sizes;
 };
 
+std::vector<std::string> link_command(const std::vector<KernelObject>& objects,
+                                      const std::string& folder) {
+  std::vector<std::string> link{"c++", "-shared", "-o", folder + "/kernels.so"};
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    bool repeated = false;
+    for (std::size_t j = 0; j < i; ++j) repeated |= objects[j].symbol == objects[i].symbol;
+    if (repeated) continue;
+    const std::string name = std::to_string(i) + ".o";
+    put_file(folder, name, std::span(objects[i].object));
+    link.push_back(folder + "/" + name);
+  }
+  return link;
+}
+
 KernelRunner::KernelRunner(std::vector<Kernel> kernels, bool checked)
     : kernels_(std::move(kernels)), checked_(checked) {
   WorkerOptions options;
   options.checked = checked;
   objects_ = compile_kernels(kernels_, Cache(), options);
   const std::string base = folder_.path() + "/";
-  std::vector<std::string> link{"c++", "-shared", "-o", base + "kernels.so"};
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    bool repeated = false;
-    for (std::size_t j = 0; j < i; ++j) repeated |= objects_[j].symbol == objects_[i].symbol;
-    if (repeated) continue;
-    const std::string name = std::to_string(i) + ".o";
-    put_file(folder_.path(), name, std::span(objects_[i].object));
-    link.push_back(base + name);
-  }
+  std::vector<std::string> link = link_command(objects_, folder_.path());
   add_glue(link, HEDDLE_SOURCE_DIR "/runtime/core/halide_glue.cc", base + "glue");
   if (checked) add_glue(link, HEDDLE_SOURCE_DIR "/tests/backends/checked_glue.cc", base + "checks");
   link.insert(link.end(), {"-lm", "-ldl", "-lpthread"});

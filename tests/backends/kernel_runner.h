@@ -39,6 +39,10 @@ class KernelRunner {
   bool checked_;
 };
 
+/// Writes the objects into `folder`, each once; the command that links them to kernels.so there.
+std::vector<std::string> link_command(const std::vector<KernelObject>& objects,
+                                      const std::string& folder);
+
 /// The kernel of a whole function, ports dense. `shares`: by output, the input it overwrites.
 /// `carrier`: of this machine.
 Kernel kernel_of(const Function& body, RecipeKind kind, std::vector<int> shares = {},

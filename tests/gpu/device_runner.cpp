@@ -43,15 +43,7 @@ Argument argument_of(const Type& type, const Port& port, std::uint64_t memory) {
 DeviceRunner::DeviceRunner(std::vector<Kernel> kernels) : kernels_(std::move(kernels)) {
   objects_ = compile_kernels(kernels_, Cache::open(), {});
   const std::string base = folder_.path() + "/";
-  std::vector<std::string> link{"c++", "-shared", "-o", base + "kernels.so"};
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    bool repeated = false;
-    for (std::size_t j = 0; j < i; ++j) repeated |= objects_[j].symbol == objects_[i].symbol;
-    if (repeated) continue;
-    const std::string name = std::to_string(i) + ".o";
-    put_file(folder_.path(), name, std::span(objects_[i].object));
-    link.push_back(base + name);
-  }
+  const std::vector<std::string> link = link_command(objects_, folder_.path());
   device::prepare(objects_);
   const ProcessResult linked = run_process(link, base + "link", 300);
   if (!linked.succeeded()) throw RuntimeError({.message = linked.error_text});
@@ -114,11 +106,7 @@ void check_on_device(std::vector<KernelCase> cases, std::int64_t most) {
   DeviceRunner runner(kernels);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const KernelCase& c = cases[i];
-    std::vector<Literal> inputs;
-    for (const Input& in : c.body.inputs) {
-      const auto seed = static_cast<unsigned>(7 + inputs.size());
-      inputs.push_back(random_literal(c.body.type(in.value), seed, c.low, c.high));
-    }
+    const std::vector<Literal> inputs = inputs_of(c);
     const auto want = interpret(Program({c.body}), c.body.name, inputs);
     const auto got = runner.run(i, inputs);
     for (std::size_t o = 0; o < want.size(); ++o) {
