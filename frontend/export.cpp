@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/backends/artifact/machine_tools.h"
 #include "heddle/backends/artifact/writer.h"
 #include "heddle/backends/worker.h"
 #include "heddle/frontend/self_check.h"
@@ -52,28 +53,78 @@ void check_jobs(int jobs) {
                     .found = std::to_string(jobs)});
 }
 
-std::vector<Target> parse_targets(const std::vector<std::string>& texts) {
-  std::vector<Target> targets;
-  for (const std::string& text : texts) targets.push_back(parse_target(text));
-  for (const Target& t : targets) {
-    if (t.carrier != "cpu" || t.triple != Target::host().triple) {
-      throw NotAvailableError({.message = "export: no artifacts for this target yet",
-                               .found = to_text(t),
-                               .needed = Target::host().triple + " with the carrier cpu"});
-    }
-    if (t.triple != targets[0].triple) {
-      throw ValueError(
-          {.message = "export: the targets of one library are feature sets of one machine",
-           .found = to_text(t),
-           .needed = targets[0].triple});
-    }
+// The feature sets of one machine: the plans of one library.
+using Machine = std::vector<Target>;
+
+void add_target(std::vector<Machine>& machines, const Target& target) {
+  for (Machine& machine : machines) {
+    if (machine[0].triple != target.triple) continue;
+    if (std::count(machine.begin(), machine.end(), target) == 0) machine.push_back(target);
+    return;
   }
-  // Best first: the library takes the first whose features the CPU has.
-  std::stable_sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
-    return a.features.size() > b.features.size();
-  });
-  return targets;
+  machines.push_back({target});
 }
+
+std::vector<Machine> parse_targets(const std::vector<std::string>& texts) {
+  std::vector<Machine> machines;
+  for (const std::string& text : texts) {
+    const Target target = parse_target(text);
+    if (target.on_device()) {
+      throw NotAvailableError({.message = "export: no artifacts for this carrier",
+                               .field = "target",
+                               .found = to_text(target),
+                               .needed = "cpu",
+                               .carrier = target.carrier});
+    }
+    add_target(machines, target);
+  }
+  if (machines.empty()) throw ValueError({.message = "export: a library needs a target"});
+  // Best first: the library takes the first whose features the CPU has.
+  for (Machine& machine : machines) {
+    std::stable_sort(machine.begin(), machine.end(), [](const Target& a, const Target& b) {
+      return a.features.size() > b.features.size();
+    });
+  }
+  return machines;
+}
+
+// The libraries of one export, machine by machine.
+class Exporter {
+ public:
+  Exporter(const Program& program, const ExportOptions& options)
+      : program_(program),
+        options_(options),
+        cache_(Cache::open()),
+        checks_(self_checks(program)) {}
+
+  void write(const Machine& machine, const std::string& folder, std::vector<std::string>& files) {
+    std::vector<Lowered> lowered;
+    std::vector<std::vector<KernelObject>> objects;
+    std::vector<CompiledPlan> plans;
+    lowered.reserve(machine.size());
+    objects.reserve(machine.size());
+    for (const Target& target : machine) {
+      lowered.push_back(lower(program_, target, options_.observer));
+      const Plan& plan = lowered.back().plan;
+      objects.push_back(compile_kernels(plan.kernels, cache_,
+                                        {.jobs = options_.jobs, .progress = options_.progress}));
+      plans.push_back({&plan, objects.back()});
+    }
+    const WriteOptions write{.name = options_.name,
+                             .folder = folder,
+                             .static_library = true,
+                             .shared_library = true,
+                             .checks = checks_,
+                             .cached = cached_in(cache_)};
+    for (const auto& path : write_artifact(plans, write)) files.push_back(path.string());
+  }
+
+ private:
+  const Program& program_;
+  const ExportOptions& options_;
+  Cache cache_;
+  std::vector<CheckCase> checks_;
+};
 
 }  // namespace
 
@@ -90,29 +141,15 @@ std::vector<std::string> export_library(const std::vector<NamedProgram>& functio
                                         const ExportOptions& options) {
   check_identifier(options.name, "a library");
   check_jobs(options.jobs);
-  const std::vector<Target> targets = parse_targets(options.targets);
+  const std::vector<Machine> machines = parse_targets(options.targets);
+  for (const Machine& machine : machines) tools_for(machine[0].triple);  // before any work
   const Program program = merged(functions);
-  const Cache cache = Cache::open();
-  std::vector<Lowered> lowered;
-  std::vector<std::vector<KernelObject>> objects;
-  std::vector<CompiledPlan> plans;
-  lowered.reserve(targets.size());
-  objects.reserve(targets.size());
-  for (const Target& target : targets) {
-    lowered.push_back(lower(program, target, options.observer));
-    const Plan& plan = lowered.back().plan;
-    objects.push_back(
-        compile_kernels(plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress}));
-    plans.push_back({&plan, objects.back()});
-  }
-  const WriteOptions write{.name = options.name,
-                           .folder = options.folder,
-                           .static_library = true,
-                           .shared_library = true,
-                           .checks = self_checks(program),
-                           .cached = cached_in(cache)};
+  Exporter exporter(program, options);
   std::vector<std::string> files;
-  for (const auto& path : write_artifact(plans, write)) files.push_back(path.string());
+  for (const Machine& machine : machines) {
+    const bool is_first = &machine == machines.data();
+    exporter.write(machine, options.folder + (is_first ? "" : "/" + machine[0].triple), files);
+  }
   return files;
 }
 

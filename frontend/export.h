@@ -4,7 +4,9 @@
 //   {"host"}});
 //
 // writes lj.a, lj.so, lj.h, lj.json (signatures, kernels, memory) and lj.check (seeded inputs with
-// expected values, which lj_selftest() runs on the machine the library ships to).
+// expected values, which lj_selftest() runs on the machine the library ships to). With targets of
+// several machines the first one's files lie in the folder itself, those of each further one in a
+// folder of its name in it: arm-64-osx/lj.a, arm-64-osx/lj.dylib ...
 #ifndef HEDDLE_FRONTEND_EXPORT_H_
 #define HEDDLE_FRONTEND_EXPORT_H_
 
@@ -22,16 +24,18 @@ using NamedProgram = std::pair<std::string, Program>;
 
 struct ExportOptions {
   std::string name;  ///< of the library: a C identifier
-  std::vector<std::string> targets{
-      "host"};  ///< parse_target; several feature sets of one machine share one library
+  /// parse_target; several feature sets of one machine share one library, which takes the best that
+  /// the CPU has when an instance is made.
+  std::vector<std::string> targets{"host"};
   std::string folder = ".";  ///< made if missing
   int jobs = 0;
   CompileProgress progress{};
   StageObserver observer{};
 };
 
-/// Paths of the files written; none is written unless all can be. ValueError for a bad name,
-/// CompileError from compiling.
+/// Paths of the files written; of one machine none is written unless all can be. ValueError for a
+/// bad name or target, NotAvailableError for a carrier without artifacts or a machine whose tools
+/// are not there (zig makes those of other machines), CompileError from compiling.
 std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
                                         const ExportOptions& options);
 

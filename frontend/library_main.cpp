@@ -12,8 +12,10 @@ constexpr char kUsage[] =
     "usage: %s [--output FOLDER] [--target TARGET]... [--jobs N] [--program]\n"
     "Traces the model and writes %s.a, %s.so, %s.h, %s.json and %s.check into FOLDER (default: "
     ".).\n"
-    "TARGET: host (default), or x86-64-linux-avx-avx2-f16c-fma-sse41; several for one library of "
-    "several feature sets.\n"
+    "TARGET: host (default), or a machine (x86-64-linux, arm-64-linux, arm-64-osx, x86-64-osx) and "
+    "what its CPU has: x86-64-linux-avx2.\n"
+    "Several feature sets of one machine make one library; further machines have folders of their "
+    "own in FOLDER.\n"
     "--program writes the traced program to stdout (.heddle) instead.\n";
 
 struct Arguments {

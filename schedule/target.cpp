@@ -50,7 +50,7 @@ Features implied_by(std::string_view feature) {
   if (feature == "avx") return {"sse41"};
   if (feature == "avx2") return {"avx", "f16c", "fma"};
   if (feature == "fma" || feature == "f16c") return {"avx"};
-  if (feature == "avx512") return {"avx2"};
+  if (feature == "avx512") return {"avx2", "avx512_skylake"};  // no CPU of today has less
   if (feature == "avx512_skylake") return {"avx512"};
   if (feature == "avx512_cannonlake") return {"avx512_skylake"};
   if (feature == "avx512_zen4") return {"avx512_cannonlake"};
@@ -160,7 +160,8 @@ Target parse_target(std::string_view text) {
     } else if (contains(known_features(target.triple), parts[i])) {
       target.features.push_back(parts[i]);
     } else {
-      fail(parts[i], joined(known_features(target.triple)));
+      fail(parts[i],
+           joined(known_features(target.triple)) + ", or a carrier: " + joined(kCarriers));
     }
   }
   complete(target.features);

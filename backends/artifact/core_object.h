@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/backends/artifact/machine_tools.h"
+
 namespace heddle {
 
 /// Returns what is kept under `key`, or what `make` makes, kept from then on. The compiler's disk
@@ -14,14 +16,9 @@ namespace heddle {
 using Cached = std::function<std::vector<std::byte>(
     const std::string& key, const std::function<std::vector<std::byte>()>& make)>;
 
-/// Flags for the compilers that make objects for `triple` ("x86-64-linux", "arm-64-osx"): none for
-/// this machine. NotImplementedError for another one.
-std::vector<std::string> target_flags(const std::string& triple);
-
-/// Core and glue in one object each, compiled by the host's C++ compiler at first use per compiler
-/// and target.
-std::vector<std::byte> core_object(const std::string& triple, const Cached& cached);
-std::vector<std::byte> glue_object_for(const std::string& triple, const Cached& cached);
+/// Core and glue in one object each, compiled at first use per compiler and machine.
+std::vector<std::byte> core_object(const MachineTools& tools, const Cached& cached);
+std::vector<std::byte> glue_object_for(const MachineTools& tools, const Cached& cached);
 
 }  // namespace heddle
 

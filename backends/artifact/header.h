@@ -16,7 +16,7 @@ std::string functions_source(const ArtifactDescription& description);
 /// constants_source.
 std::string tables_source(const hd_artifact& artifact);
 /// Assembler text that takes the constants from files "constant<i>.bin".
-std::string constants_source(const hd_artifact& artifact);
+std::string constants_source(const hd_artifact& artifact, bool mach_o);
 
 }  // namespace heddle
 

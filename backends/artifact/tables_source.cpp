@@ -189,14 +189,15 @@ std::string tables_source(const hd_artifact& artifact) {
   return out;
 }
 
-std::string constants_source(const hd_artifact& artifact) {
-  std::string out = ".section .rodata,\"a\"\n";
+std::string constants_source(const hd_artifact& artifact, bool mach_o) {
+  std::string out = mach_o ? ".section __TEXT,__const\n" : ".section .rodata,\"a\"\n";
   for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {
-    const std::string symbol = absl::StrCat(artifact.name, "_constant", i);
+    const std::string symbol = absl::StrCat(mach_o ? "_" : "", artifact.name, "_constant", i);
     absl::StrAppend(&out, ".p2align 6\n.globl ", symbol, "\n", symbol, ":\n");
     if (artifact.constants[i].bytes) absl::StrAppend(&out, ".incbin \"constant", i, ".bin\"\n");
   }
-  return out + ".section .note.GNU-stack,\"\",%progbits\n";
+  return out +
+         (mach_o ? ".subsections_via_symbols\n" : ".section .note.GNU-stack,\"\",%progbits\n");
 }
 
 }  // namespace heddle

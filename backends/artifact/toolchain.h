@@ -13,7 +13,7 @@
 namespace heddle {
 
 /// Programs by role, each with the environment variable that replaces it: HEDDLE_CC (cc),
-/// HEDDLE_CXX (c++), HEDDLE_LD (ld), HEDDLE_AR (ar), HEDDLE_NM (nm), HEDDLE_OBJCOPY (objcopy).
+/// HEDDLE_CXX (c++), HEDDLE_LD (ld), HEDDLE_AR (ar), HEDDLE_ZIG (zig).
 std::string tool(std::string_view name);
 
 /// Runs a program in `folder` and returns what it printed. CompileError with its error text when it

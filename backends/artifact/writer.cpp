@@ -5,11 +5,12 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/artifact/embedded.h"
 #include "heddle/backends/artifact/header.h"
 #include "heddle/backends/artifact/json.h"
-#include "heddle/backends/artifact/symbols.h"
+#include "heddle/backends/artifact/object_file.h"
 #include "heddle/backends/artifact/toolchain.h"
 #include "heddle/graph/error.h"
 
@@ -24,7 +25,7 @@ class Writer {
   Writer(std::span<const CompiledPlan> plans, const WriteOptions& options)
       : options_(options),
         plans_(plans),
-        triple_(plans[0].plan->target.triple),
+        tools_(tools_for(plans[0].plan->target.triple)),
         description_(describe(options.name, plans)) {
     bind_kernels(description_,
                  [](const std::string&) { return reinterpret_cast<void*>(&placeholder); });
@@ -34,9 +35,8 @@ class Writer {
   std::vector<std::filesystem::path> write() {
     const ArtifactTables tables(description_);
     make_objects(tables.artifact());
-    add_prefix(options_.name, objects_, folder_.path());
     if (options_.static_library) add(".a", make_archive());
-    if (options_.shared_library) add(".so", make_shared());
+    if (options_.shared_library) add(tools_.shared_extension(), make_shared());
     add(".h", header_);
     add(".json", artifact_json(tables.artifact(), plans_));
     if (!options_.checks.empty()) {
@@ -55,9 +55,12 @@ class Writer {
     add(extension, std::vector<std::byte>(begin, begin + text.size()));
   }
 
-  void add_object(const std::string& name, std::span<const std::byte> bytes) {
-    put_file(folder_.path(), name, bytes);
-    objects_.push_back(name);
+  void add_object(const std::string& name, std::vector<std::byte> bytes) {
+    objects_.emplace_back(name, std::move(bytes));
+    if (objects_.back().machine() == tools_.triple) return;
+    throw CompileError({.message = absl::StrCat("'", name, "' is for another machine"),
+                        .found = objects_.back().machine(),
+                        .needed = tools_.triple});
   }
 
   void add_kernels() {
@@ -77,7 +80,7 @@ class Writer {
     put_file(folder_.path(), (name + "_tables.c"), tables_source(artifact));
     std::vector<std::string> sources = {name + "_functions", name + "_tables"};
     if (artifact.n_constants) {
-      put_file(folder_.path(), (name + "_constants.s"), constants_source(artifact));
+      put_file(folder_.path(), (name + "_constants.s"), constants_source(artifact, tools_.mach_o));
       for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {
         const std::byte* data = static_cast<const std::byte*>(artifact.constants[i].data);
         put_file(folder_.path(), absl::StrCat("constant", i, ".bin"),
@@ -88,59 +91,68 @@ class Writer {
     for (const std::string& source : sources)
       compile(source, source == name + "_constants" ? ".s" : ".c");
     add_kernels();
-    add_object(name + "_core.o", core_object(triple_, options_.cached));
-    add_object(name + "_glue.o", glue_object_for(triple_, options_.cached));
+    add_object(name + "_core.o", core_object(tools_, options_.cached));
+    add_object(name + "_glue.o", glue_object_for(tools_, options_.cached));
   }
 
   void compile(const std::string& source, const std::string& extension) {
-    std::vector<std::string> command = {tool("cc"),
-                                        "-std=c11",
-                                        "-O2",
-                                        "-g0",
-                                        "-fPIC",
-                                        "-ffunction-sections",
-                                        "-fdata-sections",
-                                        "-fno-asynchronous-unwind-tables"};
-    for (const std::string& flag : target_flags(triple_)) command.push_back(flag);
-    for (const std::string& argument :
-         {std::string("-c"), std::string("-o"), source + ".o", source + extension}) {
-      command.push_back(argument);
+    std::vector<std::string> command = tools_.cc;
+    for (const char* flag : {"-std=c11", "-O2", "-g0", "-fPIC", "-ffunction-sections",
+                             "-fdata-sections", "-fno-asynchronous-unwind-tables", "-fno-ident"}) {
+      command.emplace_back(flag);
     }
+    command.insert(command.end(), {"-c", "-o", source + ".o", source + extension});
     run_tool(command, folder_.path());
-    objects_.push_back(source + ".o");
+    add_object(source + ".o", take_file(folder_.path(), source + ".o"));
+  }
+
+  // Every global name gets the artifact's prefix, so that two artifacts, or one and a program that
+  // uses Halide itself, share nothing when they are linked together.
+  std::map<std::string, std::string> prefixed_names() const {
+    std::map<std::string, std::string> names;
+    const std::string prefix = options_.name + "_";
+    for (const ObjectFile& object : objects_) {
+      for (const std::string& symbol : object.defined()) {
+        if (!absl::StartsWith(symbol, prefix)) names.emplace(symbol, prefix + symbol);
+      }
+    }
+    return names;
+  }
+
+  // Writes the objects under these names, all hidden but the functions of the header and `also`;
+  // returns the files.
+  std::vector<std::string> put_objects(const std::string& folder,
+                                       const std::map<std::string, std::string>& names,
+                                       const std::string& also) {
+    std::set<std::string> seen = {also};
+    for (const std::string& symbol : objects_[0].defined()) seen.insert(symbol);
+    std::vector<std::string> files;
+    std::filesystem::create_directory(folder_.path() + "/" + folder);
+    for (ObjectFile object : objects_) {
+      object.rename(names);
+      object.hide_unless([&](const std::string& symbol) { return seen.count(symbol) > 0; });
+      files.push_back(folder + "/" + object.name());
+      put_file(folder_.path(), files.back(), object.bytes());
+    }
+    return files;
   }
 
   std::vector<std::byte> make_archive() {
-    std::vector<std::string> command = {tool("ar"), "rcsD", "library.a"};
-    command.insert(command.end(), objects_.begin(), objects_.end());
+    std::vector<std::string> command = tools_.archive;
+    command.emplace_back("library.a");
+    for (std::string& file : put_objects("static", prefixed_names(), "")) {
+      command.push_back(std::move(file));
+    }
     run_tool(command, folder_.path());
     return take_file(folder_.path(), "library.a");
   }
 
   std::vector<std::byte> make_shared() {
-    const std::string& name = options_.name;
-    std::string exports = "{ global: hd_artifact;";
-    for (const std::string& symbol : defined_symbols(name + "_functions.o", folder_.path())) {
-      absl::StrAppend(&exports, " ", symbol, ";");
-    }
-    put_file(folder_.path(), "exports", exports + " local: *; };\n");
-    std::vector<std::string> command = {
-        tool("cc"),
-        "-shared",
-        "-o",
-        "library.so",
-        "-s",
-        "-Wl,--version-script=exports",
-        "-Wl,--gc-sections",
-        "-Wl,--build-id=none",
-        "-Wl,-z,noexecstack",
-        absl::StrCat("-Wl,--defsym=hd_artifact=", name, "_hd_tables"),
-        absl::StrCat("-Wl,-soname=", name, ".so")};
-    for (const std::string& flag : target_flags(triple_)) command.push_back(flag);
-    command.insert(command.end(), objects_.begin(), objects_.end());
-    for (const char* library : {"-lpthread", "-lm"}) command.push_back(library);
-    run_tool(command, folder_.path());
-    return take_file(folder_.path(), "library.so");
+    std::map<std::string, std::string> names = prefixed_names();
+    names[options_.name + "_hd_tables"] = "hd_artifact";
+    run_tool(link_command(tools_, options_.name, put_objects("shared", names, "hd_artifact")),
+             folder_.path());
+    return take_file(folder_.path(), options_.name + tools_.shared_extension());
   }
 
   // All files beside their places first, then all renamed: nothing half-written is ever seen.
@@ -174,11 +186,11 @@ class Writer {
 
   const WriteOptions& options_;
   std::span<const CompiledPlan> plans_;
-  std::string triple_;
+  MachineTools tools_;
   ArtifactDescription description_;
   std::string header_;
   TemporaryFolder folder_;
-  std::vector<std::string> objects_;
+  std::vector<ObjectFile> objects_;  // the functions first
   std::vector<std::pair<std::string, std::vector<std::byte>>> files_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "heddle/backends/artifact/symbols.h"
+#include "heddle/backends/artifact/object_file.h"
 #include "heddle/backends/eager/carrier_kernels.h"
 #include "heddle/backends/file.h"
 #include "heddle/graph/text.h"
@@ -41,11 +41,11 @@ void check_pattern(const KernelPattern& p) {
   }
 }
 
-void check_defines(const std::string& what, const ObjectKernel& object) {
-  const TemporaryFolder folder;
+void check_defines(const std::string& what, const ObjectKernel& object,
+                   const std::vector<std::byte>& bytes) {
   std::vector<std::string> symbols;
   try {
-    symbols = defined_symbols(std::filesystem::absolute(object.object).string(), folder.path());
+    symbols = ObjectFile(object.object, bytes).defined();
   } catch (const CompileError&) {
     refuse(what, "this is no object file", "'" + object.object + "'");
   }
@@ -60,7 +60,7 @@ External read_object(const std::string& what, const ObjectKernel& object) {
   }
   auto bytes = try_read_file(object.object);
   if (!bytes) refuse(what, "its object file cannot be read", "'" + object.object + "'");
-  check_defines(what, object);
+  check_defines(what, object, *bytes);
   const std::string digest = hex(sha256(*bytes));
   return {object.symbol, digest, std::make_shared<const std::vector<std::byte>>(std::move(*bytes))};
 }

@@ -55,7 +55,8 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
                             compile_command);
   add_common(c, all.compile);
   c->remove_option(c->get_option("--target"));
-  c->add_option("--target", all.compile.targets, "one or more: host, x86-64-linux-...");
+  c->add_option("--target", all.compile.targets,
+                "one or more: host, x86-64-linux-avx2, arm-64-linux, arm-64-osx");
   c->add_option("-o,--output", all.compile.output, "path and name of the library: out/mlp")
       ->required();
 
