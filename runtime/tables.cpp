@@ -116,7 +116,7 @@ void ArtifactTables::Storage::add_function(PlanStorage& plan, const FunctionDesc
   for (const BufferDescription& b : f.buffers) {
     plan.buffers.push_back({b.space, static_cast<std::uint8_t>(b.dtype),
                             static_cast<std::uint8_t>(b.dims.size()), 0, b.index, count(plan.dims),
-                            0, b.offset, b.device});
+                            0, b.offset, 0});
     plan.dims.insert(plan.dims.end(), b.dims.begin(), b.dims.end());
     std::vector<std::int64_t> strides = b.strides;
     if (strides.empty()) {

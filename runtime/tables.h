@@ -50,7 +50,6 @@ struct BufferDescription {
   DType dtype = DType::f32;
   std::vector<std::int64_t> dims;
   std::vector<std::int64_t> strides;  ///< elements; empty: dense row-major
-  std::uint64_t device = 0;
 };
 
 struct StepDescription {

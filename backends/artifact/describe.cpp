@@ -137,8 +137,7 @@ BufferDescription describe_buffer(const Buffer& b, std::uint32_t first_constant)
           static_cast<std::uint64_t>(b.offset.constant()),
           b.type.dtype,
           constant_extents(b.type.dims),
-          constant_extents(b.strides),
-          0};
+          constant_extents(b.strides)};
 }
 
 // A step's kind, operands and sub-plans.

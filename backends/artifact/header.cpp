@@ -40,7 +40,9 @@ enum {
   $NAME_BAD_ARTIFACT = 11,
   $NAME_WRONG_CPU = 12,       /* the CPU lacks a feature the library was built for */
   $NAME_BAD_FILE = 13,        /* the check file is missing, damaged or of another program */
-  $NAME_SELFTEST_FAILED = 14
+  $NAME_SELFTEST_FAILED = 14,
+  $NAME_NO_DEVICE = 15,       /* the library runs on a device that this machine has not */
+  $NAME_DEVICE_FAILED = 16    /* no memory left there, lost, or a kernel that it does not take */
 };
 
 typedef struct $name $name_t;

@@ -101,7 +101,7 @@ Array buffers_of(const hd_plan& p, std::string name) {
   for (std::uint32_t i = 0; i < p.n_buffers; ++i) {
     const hd_buffer& b = p.buffers[i];
     buffers.add(brace({number(+b.space), number(+b.dtype), number(+b.rank), "0", number(b.index),
-                       number(b.first_dim), "0", wide(b.offset), wide(b.device)}));
+                       number(b.first_dim), "0", wide(b.offset), "0"}));
   }
   return buffers;
 }

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 #define HD_MAGIC 0x4c444448u /* "HDDL" */
-#define HD_ABI 1u            /* layout of these structs: must be equal */
+#define HD_ABI 2u            /* layout of these structs: must be equal */
 #define HD_FORMAT 1u         /* meaning of the fields: an older one runs, a newer one is refused */
 #define HD_ALIGNMENT 64u     /* of the workspace and of every arena buffer */
 #define HD_MAX_RANK 16
@@ -35,10 +35,13 @@ enum {
   HD_KERNEL_FAILED = 8, /* a kernel returned an error, or asked for more scratch than announced */
   HD_UNSUPPORTED = 9,   /* a step of a kind that this runtime cannot run */
   HD_NO_MEMORY = 10,
-  HD_BAD_ARTIFACT = 11,   /* another ABI or format, or a broken table */
-  HD_WRONG_CPU = 12,      /* no plan of the artifact fits this CPU */
-  HD_BAD_FILE = 13,       /* missing, truncated, altered, or of another program */
-  HD_SELFTEST_FAILED = 14 /* results outside the tolerance; hd_error has a line per function */
+  HD_BAD_ARTIFACT = 11,    /* another ABI or format, or a broken table */
+  HD_WRONG_CPU = 12,       /* no plan of the artifact fits this CPU */
+  HD_BAD_FILE = 13,        /* missing, truncated, altered, or of another program */
+  HD_SELFTEST_FAILED = 14, /* results outside the tolerance; hd_error has a line per function */
+  HD_NO_DEVICE = 15, /* the plan's device is not on this machine; hd_error says what to install */
+  HD_DEVICE_FAILED = 16 /* it has no memory left, was lost, or does not take a kernel: hd_error has
+                           its words. The instance stays usable, and so does every other. */
 };
 
 /* Element types: heddle::DType. */
@@ -101,8 +104,9 @@ typedef struct {
   uint32_t index; /* HD_ARGUMENT: tensor of the signature; HD_CONSTANT: constant; else 0 */
   uint32_t first_dim;
   uint32_t reserved2;
-  uint64_t offset; /* in bytes from the start of that storage */
-  uint64_t device; /* a device handle; 0 on the CPU */
+  uint64_t offset; /* in bytes from the start of that storage; on a device a multiple of its
+                      alignment, and 0 in arguments and constants */
+  uint64_t reserved3;
 } hd_buffer;
 
 enum {
@@ -133,11 +137,36 @@ typedef struct {
   uint64_t arena_bytes;
 } hd_function;
 
-/* Called around all steps of a run, with the user context; not 0 ends the run with
- * HD_KERNEL_FAILED. */
+/* Memory of a device, or a view of a part of one: what the `device` of a kernel's buffer holds. 0
+   is none. */
+typedef uint64_t hd_memory;
+
+/* What the kernels of a plan run on when that is not the CPU: one device of the process. Any thread
+   may call. What a run asks for, between begin and end, is queued and happens in the order of the
+   calls. The first thing that fails is kept, and nothing that is asked for after it happens, until
+   `wait` has told it. */
 typedef struct {
-  int (*begin_run)(void* context);
-  int (*end_run)(void* context);
+  const char* name;   /* "opencl" */
+  uint64_t alignment; /* of views in their memory: a power of two */
+  /* Before all else, any number of times. HD_OK, or HD_NO_DEVICE and in `why` what to install. */
+  int (*open)(char* why, size_t size);
+  hd_memory (*allocate)(uint64_t bytes); /* not 0 bytes. 0: there is no room. */
+  hd_memory (*view)(hd_memory memory, uint64_t offset, uint64_t bytes); /* 0: there is no room */
+  void (*release)(hd_memory memory_or_view); /* views before the memory they are of */
+  void (*begin)(void);                       /* waits for the end of another thread's run */
+  void (*end)(void);                         /* after a wait */
+  /* The host's bytes stay where they are until the next wait. */
+  void (*write)(hd_memory to, uint64_t offset, const void* from, uint64_t bytes);
+  void (*read)(hd_memory from, uint64_t offset, void* to, uint64_t bytes);
+  void (*copy)(hd_memory from, hd_memory to, uint64_t bytes); /* from and to share nothing */
+  int (*failed)(void);                 /* not 0: something has, as far as is known by now */
+  int (*wait)(char* why, size_t size); /* for all that was asked for; HD_OK, or HD_DEVICE_FAILED */
+  /* What kernels call: halide_glue.cc. `kinds` describes the arguments as the kernels of that
+     device do; a failure is kept. */
+  int (*load)(void** module, const char* text, int size);
+  int (*launch)(void* module, const char* name, const int32_t blocks[3], const int32_t threads[3],
+                int shared_bytes, const void* kinds, void** arguments, const int8_t* is_buffer);
+  hd_memory (*allocate_array)(uint64_t bytes); /* between two launches of a kernel */
 } hd_device;
 
 typedef struct {
@@ -218,6 +247,7 @@ typedef struct {
 } hd_services;
 typedef struct {
   const hd_services* services;
+  const hd_device* device; /* the plan's */
 } hd_context;
 
 /* ---- Calls ---- */
@@ -270,13 +300,15 @@ typedef struct {
   uint64_t message_bytes;
 } hd_options;
 
-/* A tensor as the generic call takes it. */
+/* A tensor as the generic call takes it. Of a plan with a device, tensors may be there already:
+   then `device` is their memory or a view of it (hd_device), from its first byte on, `data` is not
+   looked at, and nothing is sent or fetched. Outputs are there when the call returns. */
 typedef struct {
   void* data;
   const int64_t* shape;
   const int64_t* strides; /* in elements; NULL: dense row-major. Anything else is refused. */
   uint32_t dtype, rank;
-  uint64_t device; /* 0: host memory */
+  hd_memory device; /* 0: host memory */
 } hd_tensor;
 
 /* Makes an instance: checks the artifact, picks the plan, allocates, prepares constants. NULL
@@ -299,9 +331,13 @@ int hd_run_tensors(hd_instance* instance, uint32_t function, const hd_tensor* te
 int hd_find_function(const hd_artifact* artifact, const char* name);
 
 /* The exact bytes of the workspace for so many threads on this CPU: prepared constants + arena +
- * scratch. 0: refused. */
+ * scratch; of a plan with a device scratch alone, as the others are there. 0: refused. */
 uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads);
 uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
+
+/* What an instance takes on its device: prepared constants + arena + the largest function's
+   arguments, each tensor and each part rounded up to its alignment, + constants. 0: on the CPU. */
+uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan);
 
 int hd_threads(const hd_instance* instance);          /* the actual number; of NULL 0 */
 const char* hd_features(const hd_instance* instance); /* of the plan that was picked */

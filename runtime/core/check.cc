@@ -21,11 +21,6 @@ Text begin_message(hd_instance& instance, const hd_signature& s) {
   return text;
 }
 
-uint64_t bytes_of(const hd_signature& s, uint32_t tensor) {
-  const hd_tensor_spec& t = s.tensors[tensor];
-  return count_elements(s.dims + t.first_dim, t.rank) * size_of(t.dtype);
-}
-
 // The signature of a function that callers may run, or null with a message.
 const hd_signature* find_signature(hd_instance& instance, uint32_t function, uint32_t found,
                                    bool tensors) {
@@ -97,16 +92,17 @@ int check_tensor(hd_instance& instance, const hd_signature& s, uint32_t number,
                  const hd_tensor& found) {
   const hd_tensor_spec& t = s.tensors[number];
   if (!has_type(s, t, found)) return refuse_tensor(instance, s, number, found);
-  if (found.device) {
+  if (found.device && !instance.plan->device) {
     begin_message(instance, s) << "argument '" << t.name
                                << "' lives on a device; this artifact takes host memory";
     return HD_UNSUPPORTED;
   }
-  const bool empty = bytes_of(s, number) == 0;
+  const bool empty = tensor_bytes(s, number) == 0;
   if (!empty && !is_dense(found)) {
     begin_message(instance, s) << "argument '" << t.name << "' is not dense and row-major";
     return HD_MISMATCH;
   }
+  if (found.device) return HD_OK;
   const uintptr_t address = reinterpret_cast<uintptr_t>(found.data);
   if ((!found.data && !empty && t.shares < 0) || address % size_of(t.dtype)) {
     return refuse_pointer(instance, s, t.name, found.data, size_of(t.dtype));
@@ -114,28 +110,46 @@ int check_tensor(hd_instance& instance, const hd_signature& s, uint32_t number,
   return HD_OK;
 }
 
+// Where a call's tensors are: the same storage for what lives on a device is the same handle.
+struct Places {
+  void** pointers;
+  hd_memory* given;  // null: all are in host memory
+
+  hd_memory device(uint32_t i) const { return given ? given[i] : 0; }
+  bool same(uint32_t a, uint32_t b) const {
+    return pointers[a] == pointers[b] && device(a) == device(b);
+  }
+  bool overlapping(const hd_signature& s, uint32_t a, uint32_t b) const {
+    if (device(a) || device(b)) return device(a) == device(b);
+    return overlap(range_of(pointers[a], tensor_bytes(s, a)),
+                   range_of(pointers[b], tensor_bytes(s, b)));
+  }
+};
+
 // An output that shares a donated input takes its storage, whether the caller names it or not.
-int check_sharing(hd_instance& instance, const hd_signature& s, uint32_t number, void** pointers) {
+int check_sharing(hd_instance& instance, const hd_signature& s, uint32_t number,
+                  const Places& places) {
   const hd_tensor_spec& t = s.tensors[number];
   if (t.shares < 0) return HD_OK;
-  if (pointers[number] && pointers[number] != pointers[t.shares]) {
+  const uint32_t input = static_cast<uint32_t>(t.shares);
+  if ((places.pointers[number] || places.device(number)) && !places.same(number, input)) {
     begin_message(instance, s) << "output '" << t.name << "' replaces the donated argument '"
-                               << s.tensors[t.shares].name << "': pass the same storage, or null";
+                               << s.tensors[input].name << "': pass the same storage, or null";
     return HD_INVALID;
   }
-  pointers[number] = pointers[t.shares];
+  places.pointers[number] = places.pointers[input];
+  if (places.given) places.given[number] = places.given[input];
   return HD_OK;
 }
 
-int check_tensor_overlaps(hd_instance& instance, const hd_signature& s, void* const* pointers) {
+int check_tensor_overlaps(hd_instance& instance, const hd_signature& s, const Places& places) {
   const uint32_t n = s.n_inputs + s.n_outputs;
   for (uint32_t out = s.n_inputs; out < n; ++out) {
-    const Range written = range_of(pointers[out], bytes_of(s, out));
     for (uint32_t i = 0; i < n; ++i) {
       if (i == out || static_cast<int32_t>(i) == s.tensors[out].shares ||
           (i >= s.n_inputs && i > out))
         continue;
-      if (!overlap(written, range_of(pointers[i], bytes_of(s, i)))) continue;
+      if (!places.overlapping(s, out, i)) continue;
       return refuse_overlap(instance, s, s.tensors[out].name, s.tensors[i].name);
     }
   }
@@ -162,8 +176,10 @@ int check_arguments(hd_instance& instance, uint32_t function, void* const* argum
       return refuse_overlap(instance, *s, s->arguments[i].name, s->arguments[j].name);
     }
   }
-  void** pointers = instance.functions[function].pointers;
+  const FunctionState& f = instance.functions[function];
+  void** pointers = f.pointers;
   for (uint32_t i = 0; i < s->n_inputs + s->n_outputs; ++i) {
+    if (f.device.given) f.device.given[i] = 0;
     pointers[i] = static_cast<uint8_t*>(arguments[s->tensors[i].argument]) + s->tensors[i].offset;
   }
   return HD_OK;
@@ -173,15 +189,17 @@ int check_tensors(hd_instance& instance, uint32_t function, const hd_tensor* ten
                   uint32_t count) {
   const hd_signature* s = find_signature(instance, function, count, true);
   if (!s) return HD_INVALID;
-  void** pointers = instance.functions[function].pointers;
+  const FunctionState& f = instance.functions[function];
+  const Places places = {f.pointers, f.device.given};
   for (uint32_t i = 0; i < count; ++i) {
     if (const int status = check_tensor(instance, *s, i, tensors[i])) return status;
-    pointers[i] = tensors[i].data;
+    places.pointers[i] = tensors[i].device ? nullptr : tensors[i].data;
+    if (places.given) places.given[i] = tensors[i].device;
   }
   for (uint32_t i = s->n_inputs; i < count; ++i) {
-    if (const int status = check_sharing(instance, *s, i, pointers)) return status;
+    if (const int status = check_sharing(instance, *s, i, places)) return status;
   }
-  return check_tensor_overlaps(instance, *s, pointers);
+  return check_tensor_overlaps(instance, *s, places);
 }
 
 }  // namespace hdcore

@@ -89,6 +89,12 @@ struct Patch {  // a descriptor whose pointer changes from call to call
   uint64_t offset;
   uint32_t tensor;
 };
+// The tensors of a function on a device. Null where there is none.
+struct DeviceTensors {
+  hd_memory* own;    // views of the instance's memory, for tensors that come from the host
+  hd_memory* given;  // by the call that runs; 0: it comes from the host
+  int32_t* flags;    // per step: what its fault flag held
+};
 struct StepState {
   void** argv;  // argv[0]: &instance->main; argv[1..]: descriptors
   hd_kernel_fn run;
@@ -102,16 +108,49 @@ struct FunctionState {
   Patch* patches;
   StepState* steps;
   void** pointers;  // per tensor of the signature, for the call that runs
+  DeviceTensors device;
   uint32_t n_patches;
   bool has_faults;
 };
 int execute(hd_instance& instance, uint32_t function);
+const hd_buffer& table_of(const hd_instance& instance, const FunctionState& f, const hd_step& step,
+                          uint32_t position);
+HalideBuffer& buffer_of(const StepState& step, uint32_t position);
+Text& describe_step(Text& text, const hd_instance& instance, const FunctionState& f,
+                    uint32_t number);
+int fail_fault(hd_instance& instance, const FunctionState& f, uint32_t number);
+
+// ---- device.cc ----
+// Memory of a plan's device, all made at create: one block of prepared constants, arena and the
+// arguments of the function that runs, and one memory per constant.
+struct DeviceMemory {
+  hd_memory block;
+  hd_memory* constants;
+  hd_memory* views;  // of the block
+  uint32_t n_views;
+  uint8_t* staging;  // HD_CHECK_NAN: room for any step's output
+  uint64_t staging_bytes;
+};
+int open_device(hd_instance& instance, Text& text);
+void close_device(hd_instance& instance);
+// Sends what the caller gives, runs the steps, fetches what the caller gets.
+int run_on_device(hd_instance& instance, uint32_t function,
+                  int (*run_steps)(hd_instance& instance, uint32_t function));
+// After a step was asked for. HD_DEVICE_FAILED when something has failed by now.
+int check_launched(hd_instance& instance, const FunctionState& f, uint32_t step);
+int wait_for_step(hd_instance& instance, const FunctionState& f, uint32_t step);
+void fetch_flag(hd_instance& instance, const FunctionState& f, uint32_t step);
+// An output's elements, in the staging memory.
+int fetch_output(hd_instance& instance, const FunctionState& f, uint32_t step, uint32_t position);
 
 // ---- instance.cc ----
 int fail_null(const char* text);  // HD_INVALID; the text is hd_error(NULL)'s
 
 // ---- check.cc, validate.cc, cpu.cc ----
 int check_artifact(const hd_artifact& artifact, Text& text);
+uint64_t tensor_bytes(const hd_signature& signature, uint32_t tensor);
+// The elements from a buffer's first to past its last, at most kMostElements.
+uint64_t span_of(const hd_buffer& buffer, const int64_t* extents_then_strides);
 int check_arguments(hd_instance& instance, uint32_t function, void* const* arguments,
                     uint32_t count);
 int check_tensors(hd_instance& instance, uint32_t function, const hd_tensor* tensors,
@@ -133,6 +172,7 @@ struct hd_instance {
   int n_lanes;
   hd_pool* pool;
   hdcore::FunctionState* functions;
+  hdcore::DeviceMemory device;
   uint8_t* workspace;
   uint64_t workspace_bytes, block_bytes;
   bool owns_workspace, owns_pool;

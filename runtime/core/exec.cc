@@ -5,6 +5,14 @@
 namespace hdcore {
 namespace {
 
+const char* what_runs(const hd_instance& instance, const hd_step& step) {
+  static const char* const kKinds[] = {"kernel", "copy", "call", "cond", "while", "scan"};
+  if (step.kind == HD_STEP_KERNEL) return instance.plan->kernels[step.kernel].name;
+  return step.kind <= HD_STEP_SCAN ? kKinds[step.kind] : "unknown";
+}
+
+}  // namespace
+
 const hd_buffer& table_of(const hd_instance& instance, const FunctionState& f, const hd_step& step,
                           uint32_t position) {
   const hd_plan& plan = *instance.plan;
@@ -15,12 +23,6 @@ HalideBuffer& buffer_of(const StepState& step, uint32_t position) {
   return *static_cast<HalideBuffer*>(step.argv[1 + position]);
 }
 
-const char* what_runs(const hd_instance& instance, const hd_step& step) {
-  static const char* const kKinds[] = {"kernel", "copy", "call", "cond", "while", "scan"};
-  if (step.kind == HD_STEP_KERNEL) return instance.plan->kernels[step.kernel].name;
-  return step.kind <= HD_STEP_SCAN ? kKinds[step.kind] : "unknown";
-}
-
 Text& describe_step(Text& text, const hd_instance& instance, const FunctionState& f,
                     uint32_t number) {
   const hd_step& step = *f.steps[number].step;
@@ -29,6 +31,14 @@ Text& describe_step(Text& text, const hd_instance& instance, const FunctionState
   const char* source = instance.plan->sources[step.source];
   return text << (*source ? ": " : "") << source << ")";
 }
+
+int fail_fault(hd_instance& instance, const FunctionState& f, uint32_t number) {
+  Text text(instance.message, sizeof instance.message);
+  describe_step(text, instance, f, number) << ": a checked operation overflowed";
+  return HD_FAULT;
+}
+
+namespace {
 
 // Axis 0 is the innermost; equal extents.
 void copy_axes(const HalideBuffer& from, const HalideBuffer& to, int axis, const uint8_t* in,
@@ -76,7 +86,12 @@ int check_finite(hd_instance& instance, const FunctionState& f, uint32_t number)
     const hd_buffer& table = table_of(instance, f, *state.step, position);
     if (table.dtype < HD_F16) continue;
     const HalideBuffer& buffer = buffer_of(state, position);
-    const uint8_t* at = find_nonfinite(buffer, buffer.dimensions - 1, buffer.host, table.dtype);
+    const uint8_t* elements = buffer.host;
+    if (instance.plan->device) {
+      if (const int status = fetch_output(instance, f, number, position)) return status;
+      elements = instance.device.staging;
+    }
+    const uint8_t* at = find_nonfinite(buffer, buffer.dimensions - 1, elements, table.dtype);
     if (!at) continue;
     const double value = element_as_double(table.dtype, at, 0);
     Text text(instance.message, sizeof instance.message);
@@ -91,12 +106,13 @@ int check_finite(hd_instance& instance, const FunctionState& f, uint32_t number)
 int check_fault(hd_instance& instance, const FunctionState& f, uint32_t number) {
   const StepState& state = f.steps[number];
   if (state.step->fault < 0) return HD_OK;
+  if (instance.plan->device) {  // looked at when the run ends
+    fetch_flag(instance, f, number);
+    return HD_OK;
+  }
   int32_t flag;
   memcpy(&flag, buffer_of(state, static_cast<uint32_t>(state.step->fault)).host, sizeof flag);
-  if (!flag) return HD_OK;
-  Text text(instance.message, sizeof instance.message);
-  describe_step(text, instance, f, number) << ": a checked operation overflowed";
-  return HD_FAULT;
+  return flag ? fail_fault(instance, f, number) : HD_OK;
 }
 
 void call_hook(const hd_instance& instance, uint32_t function, uint32_t number, uint32_t end) {
@@ -133,21 +149,30 @@ int fail_step(hd_instance& instance, const FunctionState& f, uint32_t number, in
   return status;
 }
 
+void copy(const hd_instance& instance, const hd_buffer& table, const HalideBuffer& from,
+          const HalideBuffer& to) {
+  const uint32_t size = size_of(table.dtype);
+  if (const hd_device* device = instance.plan->device) {  // both are dense
+    device->copy(from.device, to.device,
+                 count_elements(instance.plan->dims + table.first_dim, table.rank) * size);
+  } else {
+    copy_axes(from, to, from.dimensions - 1, from.host, to.host, size);
+  }
+}
+
 int run_step(hd_instance& instance, const FunctionState& f, uint32_t number) {
   const StepState& state = f.steps[number];
   if (state.step->kind > HD_STEP_COPY) return fail_step(instance, f, number, HD_UNSUPPORTED, 0);
   if (state.empty) return HD_OK;
   if (state.step->kind == HD_STEP_COPY) {
-    const HalideBuffer &from = buffer_of(state, 0), &to = buffer_of(state, 1);
-    copy_axes(from, to, from.dimensions - 1, from.host, to.host,
-              size_of(table_of(instance, f, *state.step, 0).dtype));
-    return HD_OK;
+    copy(instance, table_of(instance, f, *state.step, 0), buffer_of(state, 0), buffer_of(state, 1));
+    return instance.plan->device ? check_launched(instance, f, number) : HD_OK;
   }
   const int returned = state.run(state.argv);
   const int status = __atomic_load_n(&instance.kernel_status, __ATOMIC_RELAXED);
   if (returned || status)
     return fail_step(instance, f, number, status ? status : HD_KERNEL_FAILED, returned);
-  return HD_OK;
+  return instance.plan->device ? check_launched(instance, f, number) : HD_OK;
 }
 
 int run_watched(hd_instance& instance, uint32_t function, uint32_t number) {
@@ -156,17 +181,13 @@ int run_watched(hd_instance& instance, uint32_t function, uint32_t number) {
     return fail_step(instance, f, number, HD_CANCELLED, 0);
   if (instance.options.step_hook) call_hook(instance, function, number, 0);
   int status = run_step(instance, f, number);
-  if (instance.options.step_hook) call_hook(instance, function, number, 1);
+  if (instance.options.step_hook) {
+    if (!status && instance.plan->device) status = wait_for_step(instance, f, number);
+    call_hook(instance, function, number, 1);
+  }
   if (!status) status = check_fault(instance, f, number);
   if (!status && instance.options.flags & HD_CHECK_NAN) status = check_finite(instance, f, number);
   return status;
-}
-
-int run_device(hd_instance& instance, int (*call)(void* context), const char* what) {
-  if (!call(&instance.main)) return HD_OK;
-  Text(instance.message, sizeof instance.message)
-      << instance.artifact->name << ": the device failed at the " << what << " of a run";
-  return HD_KERNEL_FAILED;
 }
 
 int run_steps(hd_instance& instance, uint32_t function) {
@@ -184,21 +205,20 @@ int run_steps(hd_instance& instance, uint32_t function) {
 
 int execute(hd_instance& instance, uint32_t function) {
   const FunctionState& f = instance.functions[function];
+  const bool on_device = instance.plan->device;
   for (uint32_t i = 0; i < f.n_patches; ++i) {
     const Patch& p = f.patches[i];
-    p.buffer->host = static_cast<uint8_t*>(f.pointers[p.tensor]) + p.offset;
+    if (on_device) {
+      const hd_memory given = f.device.given[p.tensor];
+      p.buffer->device = given ? given : f.device.own[p.tensor];
+    } else {
+      p.buffer->host = static_cast<uint8_t*>(f.pointers[p.tensor]) + p.offset;
+    }
   }
   instance.kernel_status = 0;
   instance.main.used = 0;
   instance.main.n_blocks = 0;
-  const hd_device* device = instance.plan->device;
-  int status = device ? run_device(instance, device->begin_run, "start") : HD_OK;
-  if (!status) status = run_steps(instance, function);
-  if (device) {
-    const int ended = run_device(instance, device->end_run, "end");
-    if (!status) status = ended;
-  }
-  return status;
+  return on_device ? run_on_device(instance, function, run_steps) : run_steps(instance, function);
 }
 
 }  // namespace hdcore

@@ -102,6 +102,7 @@ uint32_t count_patches(const hd_plan& plan, const hd_function& f) {
 }
 
 uint8_t* storage_of(const hd_instance& instance, const hd_buffer& b) {
+  if (instance.plan->device) return nullptr;
   switch (b.space) {
     case HD_CONSTANT: {
       const void* data = instance.artifact->constants[b.index].data;
@@ -118,7 +119,6 @@ uint8_t* storage_of(const hd_instance& instance, const hd_buffer& b) {
 void build_buffer(const hd_instance& instance, const hd_buffer& table, HalideBuffer& buffer,
                   Dimension* dims) {
   buffer = {};
-  buffer.device = table.device;
   buffer.host = storage_of(instance, table);
   buffer.code = type_code(table.dtype);
   buffer.bits = static_cast<uint8_t>(table.dtype == HD_BOOL ? 1 : 8 * size_of(table.dtype));
@@ -160,7 +160,13 @@ void build_function(hd_instance& instance, uint32_t number, FunctionState& f, La
   Dimension* dims = layout.take<Dimension>(count_dims(plan, function));
   f.patches = layout.take<Patch>(count_patches(plan, function));
   f.steps = layout.take<StepState>(function.n_steps);
-  f.pointers = layout.take<void*>(f.signature ? f.signature->n_inputs + f.signature->n_outputs : 0);
+  const uint32_t n_tensors = f.signature ? f.signature->n_inputs + f.signature->n_outputs : 0;
+  f.pointers = layout.take<void*>(n_tensors);
+  if (plan.device) {
+    f.device.own = layout.take<hd_memory>(n_tensors);
+    f.device.given = layout.take<hd_memory>(n_tensors);
+    f.device.flags = layout.take<int32_t>(function.n_steps);
+  }
   f.n_patches = 0;
   f.has_faults = false;
   for (uint32_t i = 0; layout.base && i < function.n_buffers; ++i) {
@@ -178,8 +184,19 @@ void build_function(hd_instance& instance, uint32_t number, FunctionState& f, La
   }
 }
 
+void build_device(hd_instance& instance, Layout& layout) {
+  uint64_t views = instance.plan->n_buffers;
+  for (uint32_t i = 0; i < instance.artifact->n_signatures; ++i) {
+    const hd_signature& s = instance.artifact->signatures[i];
+    views += s.n_inputs + s.n_outputs;
+  }
+  instance.device.constants = layout.take<hd_memory>(instance.artifact->n_constants);
+  instance.device.views = layout.take<hd_memory>(views);
+}
+
 // All parts of the block behind the instance itself.
 void build(hd_instance& instance, Layout& layout) {
+  if (instance.plan->device) build_device(instance, layout);
   const uint32_t n = instance.plan->n_functions;
   instance.lanes = layout.take<Context>(static_cast<uint64_t>(instance.n_lanes));
   instance.functions = layout.take<FunctionState>(n);
@@ -193,6 +210,7 @@ void set_context(Context& context, hd_instance& instance, uint8_t*& at, uint64_t
                  bool in_task) {
   memset(&context, 0, sizeof context);
   context.head.services = &kServices;
+  context.head.device = instance.plan->device;
   context.instance = &instance;
   context.in_task = in_task;
   context.capacity = round_up(bytes);
@@ -251,8 +269,10 @@ int run_prepare(hd_instance& instance) {
   if (prepare < 0) return HD_OK;
   const hd_signature& s = instance.artifact->signatures[prepare];
   FunctionState& f = instance.functions[prepare];
-  for (uint32_t i = 0; i < s.n_outputs; ++i)
+  for (uint32_t i = 0; i < s.n_outputs; ++i) {
     f.pointers[i] = instance.workspace + s.tensors[i].offset;
+    if (instance.plan->device) f.device.given[i] = f.device.own[i];
+  }
   return execute(instance, static_cast<uint32_t>(prepare));
 }
 
@@ -285,6 +305,7 @@ int fill_instance(hd_instance& instance, Text& text) {
   layout.take<hd_instance>(1);
   build(instance, layout);
   set_contexts(instance);
+  if (const int status = open_device(instance, text)) return status;
   const int status = run_prepare(instance);
   if (status) text << instance.message;
   return status;
@@ -299,8 +320,8 @@ int create(const hd_artifact* artifact, const hd_options& options, hd_instance*&
   if (const int status = check_artifact(*artifact, text)) return status;
   const hd_plan* plan = pick_plan(*artifact, options.cpu_features, text);
   if (!plan) return HD_WRONG_CPU;
-  int lanes = actual_threads(options.threads);
-  if (options.pool) {
+  int lanes = plan->device ? 1 : actual_threads(options.threads);
+  if (options.pool && !plan->device) {
     const int most = pool_threads(*options.pool);
     lanes = options.threads <= 0 || lanes > most ? most : lanes;
   }
@@ -354,6 +375,7 @@ int hd_create(const hd_artifact* artifact, const hd_options* given, hd_instance*
 void hd_destroy(hd_instance* instance) {
   if (!instance) return;
   if (instance->owns_pool) destroy_pool(instance->pool);
+  close_device(*instance);
   const hd_options options = instance->options;
   if (instance->owns_workspace)
     options.release(options.allocator_user, instance->workspace, instance->workspace_bytes);
@@ -383,13 +405,16 @@ int hd_find_function(const hd_artifact* artifact, const char* name) {
 }
 
 uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads) {
+  const uint64_t scratch =
+      scratch_region(plan->scratch_once) +
+      static_cast<uint64_t>(actual_threads) * scratch_region(plan->scratch_task);
+  if (plan->device) return scratch;
   uint64_t arena = 0;
   for (uint32_t i = 0; i < plan->n_functions; ++i) {
     const uint64_t bytes = round_up(plan->functions[i].arena_bytes);
     if (bytes > arena) arena = bytes;
   }
-  return round_up(plan->prepared_bytes) + arena + scratch_region(plan->scratch_once) +
-         static_cast<uint64_t>(actual_threads) * scratch_region(plan->scratch_task);
+  return round_up(plan->prepared_bytes) + arena + scratch;
 }
 
 uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads) {
@@ -397,7 +422,7 @@ uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads) {
   Text text(message, sizeof message);
   if (check_artifact(*artifact, text)) return 0;
   const hd_plan* plan = pick_plan(*artifact, nullptr, text);
-  return plan ? hd_plan_workspace_bytes(plan, actual_threads(threads)) : 0;
+  return plan ? hd_plan_workspace_bytes(plan, plan->device ? 1 : actual_threads(threads)) : 0;
 }
 
 int hd_threads(const hd_instance* instance) { return instance ? instance->n_lanes : 0; }

@@ -253,17 +253,6 @@ class Finder {
     return false;
   }
 
-  // The elements from the first to past the last, at most kMostElements.
-  static uint64_t span_of(const hd_buffer& b, const int64_t* extents) {
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < b.rank; ++i) {
-      if (extents[i] == 0) return 0;
-      last += static_cast<uint64_t>(extents[i] - 1) * static_cast<uint64_t>(extents[b.rank + i]);
-      if (last >= kMostElements) last = kMostElements - 1;
-    }
-    return last + 1;
-  }
-
   // The bytes a buffer's storage has.
   uint64_t capacity_of(const hd_plan& plan, uint32_t function, const hd_buffer& b) const {
     switch (b.space) {
@@ -287,9 +276,19 @@ class Finder {
     const hd_buffer& b = p.buffers[p.functions[function].first_buffer + number];
     const uint64_t elements = span_of(b, p.dims + b.first_dim);
     const uint64_t capacity = capacity_of(p, function, b);
-    if (b.offset <= capacity && elements * size_of(b.dtype) <= capacity - b.offset) return false;
+    if (b.offset <= capacity && elements * size_of(b.dtype) <= capacity - b.offset)
+      return p.device && in_view(p, function, number);
     Text& text = at_buffer(p, function, number).add_type(b.dtype, b.rank, p.dims + b.first_dim);
     return outside(text, b.offset, elements, size_of(b.dtype), capacity);
+  }
+
+  // Kernels get a whole argument or constant of a device, or a view of its block.
+  bool in_view(const hd_plan& p, uint32_t function, uint32_t number) {
+    const hd_buffer& b = p.buffers[p.functions[function].first_buffer + number];
+    if (b.space == HD_ARGUMENT || b.space == HD_CONSTANT)
+      return b.offset && wrong(at_buffer(p, function, number), "on a device, byte", b.offset, "0");
+    return b.offset % p.device->alignment && wrong(at_buffer(p, function, number), "byte", b.offset,
+                                                   "a multiple of", p.device->alignment);
   }
 
   bool in_step(const hd_plan& p, uint32_t function, uint32_t number) {
@@ -316,6 +315,15 @@ class Finder {
     return s.kind == HD_STEP_COPY && in_copy(p, function, number);
   }
 
+  static bool is_dense(const hd_plan& p, const hd_buffer& b) {
+    const int64_t* dims = p.dims + b.first_dim;
+    int64_t stride = 1;
+    for (uint32_t d = b.rank; d-- > 0; stride *= dims[d]) {
+      if (dims[d] != 1 && dims[b.rank + d] != stride) return false;
+    }
+    return true;
+  }
+
   bool in_copy(const hd_plan& p, uint32_t function, uint32_t number) {
     const hd_function& f = p.functions[function];
     const hd_step& s = p.steps[f.first_step + number];
@@ -326,7 +334,8 @@ class Finder {
     const hd_buffer& to = p.buffers[f.first_buffer + p.args[s.first_arg + 1]];
     if (from.dtype == to.dtype && from.rank == to.rank &&
         memcmp(p.dims + from.first_dim, p.dims + to.first_dim, from.rank * sizeof(int64_t)) == 0)
-      return false;
+      return p.device && !(is_dense(p, from) && is_dense(p, to)) &&
+             wrong(at_step(function, number), "a copy on a device", "strides", "dense buffers");
     Text& text = at_step(function, number) << "a copy of ";
     text.add_type(from.dtype, from.rank, p.dims + from.first_dim) << " to ";
     text.add_type(to.dtype, to.rank, p.dims + to.first_dim);
@@ -349,6 +358,21 @@ uint64_t checksum_signatures(const hd_artifact& artifact) {
   Hash hash;
   for (uint32_t i = 0; i < artifact.n_signatures; ++i) add_signature(hash, artifact.signatures[i]);
   return hash.value;
+}
+
+uint64_t tensor_bytes(const hd_signature& s, uint32_t tensor) {
+  const hd_tensor_spec& t = s.tensors[tensor];
+  return count_elements(s.dims + t.first_dim, t.rank) * size_of(t.dtype);
+}
+
+uint64_t span_of(const hd_buffer& b, const int64_t* extents) {
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < b.rank; ++i) {
+    if (extents[i] == 0) return 0;
+    last += static_cast<uint64_t>(extents[i] - 1) * static_cast<uint64_t>(extents[b.rank + i]);
+    if (last >= kMostElements) last = kMostElements - 1;
+  }
+  return last + 1;
 }
 
 int check_artifact(const hd_artifact& artifact, Text& text) {

@@ -22,7 +22,10 @@ constexpr int kLazy = 1;  // RTLD_LAZY
 constexpr uint64_t kGpu = 4, kAnyDevice = 0xFFFFFFFF, kReadWrite = 1;
 constexpr uint32_t kTrue = 1, kBuildLog = 0x1183, kDeviceName = 0x102B, kPlatformName = 0x0902,
                    kFpConfig = 0x101B, kRoundedDivide = 1 << 7;
+constexpr uint32_t kMemoryAlignment = 0x1019, kRegion = 0x1220;
 constexpr int kOutOfMemory = -4;
+// Of views, in bytes: what the devices of all vendors take.
+constexpr uint64_t kAlignment = 512;
 
 using Handle = void*;
 // What is used of libOpenCL, by its own names.
@@ -34,11 +37,14 @@ using Handle = void*;
   F(clCreateContext, Handle, (const void*, uint32_t, Handle*, void*, void*, int*))                 \
   F(clCreateCommandQueue, Handle, (Handle, Handle, uint64_t, int*))                                \
   F(clCreateBuffer, Handle, (Handle, uint64_t, size_t, void*, int*))                               \
+  F(clCreateSubBuffer, Handle, (Handle, uint64_t, uint32_t, const void*, int*))                    \
   F(clReleaseMemObject, int, (Handle))                                                             \
   F(clEnqueueWriteBuffer, int,                                                                     \
     (Handle, Handle, uint32_t, size_t, size_t, const void*, uint32_t, const void*, void*))         \
   F(clEnqueueReadBuffer, int,                                                                      \
     (Handle, Handle, uint32_t, size_t, size_t, void*, uint32_t, const void*, void*))               \
+  F(clEnqueueCopyBuffer, int,                                                                      \
+    (Handle, Handle, Handle, size_t, size_t, size_t, uint32_t, const void*, void*))                \
   F(clCreateProgramWithSource, Handle, (Handle, uint32_t, const char**, const size_t*, int*))      \
   F(clBuildProgram, int, (Handle, uint32_t, const Handle*, const char*, void*, void*))             \
   F(clGetProgramBuildInfo, int, (Handle, Handle, uint32_t, size_t, void*, size_t*))                \
@@ -49,7 +55,7 @@ using Handle = void*;
      void*))                                                                                       \
   F(clFinish, int, (Handle))
 
-struct Library {
+struct OpenCl {
 #define HD_FIELD(name, result, arguments) result(*name) arguments;
   HD_OPENCL_FUNCTIONS(HD_FIELD)
 #undef HD_FIELD
@@ -70,7 +76,7 @@ struct Module {
 };
 
 struct State {
-  Library cl;
+  OpenCl cl;
   Handle context, device, queue;
   Module* modules;
   const char* options;
@@ -82,18 +88,19 @@ struct State {
 State state;
 hd_mutex_storage mutex;  // all zero is a mutex that nobody holds, on Linux
 
+hd_mutex_storage run_mutex;  // held by the run that has the device
+
 struct Lock {
   Lock() { pthread_mutex_lock(&mutex); }
   ~Lock() { pthread_mutex_unlock(&mutex); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 };
-const char kInterface = 0;
 
 // The first failure is kept; the ones after it follow from it.
 int fail(int error, const char* what, const char* name) {
   if (state.first_error != 0) return error;
-  state.first_error = error;
+  __atomic_store_n(&state.first_error, error, __ATOMIC_RELAXED);
   Text(state.words, sizeof state.words) << what << " " << name << ": OpenCL error " << error;
   return error;
 }
@@ -135,18 +142,26 @@ int connect() {
   if (!load(missing)) {
     why << "no " << missing << " (install an OpenCL loader and driver, such as ocl-icd-libopencl1 "
         << "and pocl-opencl-icd)";
-    return HD_UNSUPPORTED;
+    return HD_NO_DEVICE;
   }
   if (!find_device(kGpu) && !find_device(kAnyDevice)) {
     why << "libOpenCL.so.1 knows no device (install a driver, such as pocl-opencl-icd)";
-    return HD_UNSUPPORTED;
+    return HD_NO_DEVICE;
   }
   int error = 0;
   state.context = state.cl.clCreateContext(nullptr, 1, &state.device, nullptr, nullptr, &error);
   if (!error) state.queue = state.cl.clCreateCommandQueue(state.context, state.device, 0, &error);
   if (error) {
     why << state.name << ": OpenCL error " << error;
-    return HD_UNSUPPORTED;
+    return HD_NO_DEVICE;
+  }
+  uint32_t alignment_bits = 0;
+  state.cl.clGetDeviceInfo(state.device, kMemoryAlignment, sizeof alignment_bits, &alignment_bits,
+                           nullptr);
+  if (alignment_bits > 8 * kAlignment) {
+    why << state.name << ": parts of its memory begin at multiples of " << alignment_bits / 8
+        << " bytes; needed are at most " << kAlignment;
+    return HD_NO_DEVICE;
   }
   uint64_t rounding = 0;
   state.cl.clGetDeviceInfo(state.device, kFpConfig, sizeof rounding, &rounding, nullptr);
@@ -209,123 +224,135 @@ int set_arguments(Handle kernel, const size_t* sizes, void** args, const int8_t*
   return state.cl.clSetKernelArg(kernel, i, shared, nullptr);
 }
 
-uint64_t bytes_of(const HalideBuffer& b) {
-  int64_t last = 0;
-  for (int d = 0; d < b.dimensions; ++d) last += int64_t{b.dim[d].extent - 1} * b.dim[d].stride;
-  return uint64_t(last + 1) * uint64_t((b.bits + 7) / 8);
-}
-
-}  // namespace
-
 int open(char* why, size_t size) {
   const Lock lock;
   const int status = state.ready ? HD_OK : connect();
   if (status) Text(why, size) << state.why;
   return status;
 }
-const char* device_name() { return state.name; }
 
-uint64_t allocate(uint64_t bytes) {
-  const Lock lock;
-  int error = 0;
-  Handle memory = state.cl.clCreateBuffer(state.context, kReadWrite, bytes, nullptr, &error);
+Handle handle_of(hd_memory memory) { return reinterpret_cast<Handle>(memory); }
+
+// A new memory or view, or 0.
+hd_memory counted(Handle made, int error) {
   if (error) return 0;
   ++state.live;
-  return reinterpret_cast<uint64_t>(memory);
+  return reinterpret_cast<hd_memory>(made);
 }
-void release(uint64_t memory) {
+hd_memory allocate_locked(uint64_t bytes) {
+  int error = 0;
+  Handle made = state.cl.clCreateBuffer(state.context, kReadWrite, bytes, nullptr, &error);
+  return counted(made, error);
+}
+hd_memory allocate(uint64_t bytes) {
   const Lock lock;
-  state.cl.clReleaseMemObject(reinterpret_cast<Handle>(memory));
+  return allocate_locked(bytes);
+}
+hd_memory allocate_array(uint64_t bytes) {
+  const Lock lock;
+  const hd_memory made = state.first_error ? 0 : allocate_locked(bytes);
+  if (!made) fail(kOutOfMemory, "device memory for", "an array between launches");
+  return made;
+}
+hd_memory view(hd_memory memory, uint64_t offset, uint64_t bytes) {
+  const Lock lock;
+  const size_t region[] = {offset, bytes};
+  int error = 0;
+  Handle made = state.cl.clCreateSubBuffer(handle_of(memory), kReadWrite, kRegion, region, &error);
+  return counted(made, error);
+}
+void release(hd_memory memory) {
+  const Lock lock;
+  state.cl.clReleaseMemObject(handle_of(memory));
   --state.live;
 }
-int write(uint64_t memory, uint64_t offset, const void* from, uint64_t bytes) {
+
+void begin() { pthread_mutex_lock(&run_mutex); }
+void end() { pthread_mutex_unlock(&run_mutex); }
+
+// What follows a failure would compute with what is not there.
+template <class Call>
+void unless_failed(const char* what, Call call) {
   const Lock lock;
-  return state.cl.clEnqueueWriteBuffer(state.queue, reinterpret_cast<Handle>(memory), kTrue, offset,
-                                       bytes, from, 0, nullptr, nullptr);
+  if (state.first_error) return;
+  if (const int error = call()) fail(error, what, "an array");
 }
-int read(uint64_t memory, uint64_t offset, void* to, uint64_t bytes) {
-  const Lock lock;
-  return state.cl.clEnqueueReadBuffer(state.queue, reinterpret_cast<Handle>(memory), kTrue, offset,
-                                      bytes, to, 0, nullptr, nullptr);
+void write(hd_memory to, uint64_t offset, const void* from, uint64_t bytes) {
+  unless_failed("writing", [&] {
+    return state.cl.clEnqueueWriteBuffer(state.queue, handle_of(to), 0, offset, bytes, from, 0,
+                                         nullptr, nullptr);
+  });
 }
-int finish() {
+void read(hd_memory from, uint64_t offset, void* to, uint64_t bytes) {
+  unless_failed("reading", [&] {
+    return state.cl.clEnqueueReadBuffer(state.queue, handle_of(from), 0, offset, bytes, to, 0,
+                                        nullptr, nullptr);
+  });
+}
+void copy(hd_memory from, hd_memory to, uint64_t bytes) {
+  unless_failed("copying", [&] {
+    return state.cl.clEnqueueCopyBuffer(state.queue, handle_of(from), handle_of(to), 0, 0, bytes, 0,
+                                        nullptr, nullptr);
+  });
+}
+
+int failed() { return __atomic_load_n(&state.first_error, __ATOMIC_RELAXED); }
+
+int wait(char* why, size_t size) {
   const Lock lock;
   if (const int error = state.cl.clFinish(state.queue)) fail(error, "waiting for", "launches");
-  const int first = state.first_error;
-  state.first_error = 0;
-  return first;
-}
-const char* error_text() { return state.words; }
-const void* device_interface() { return &kInterface; }
-uint64_t live_allocations() {
-  const Lock lock;
-  return state.live;
+  if (!state.first_error) return HD_OK;
+  Text(why, size) << state.words;
+  __atomic_store_n(&state.first_error, 0, __ATOMIC_RELAXED);
+  return HD_DEVICE_FAILED;
 }
 
-}  // namespace hdcore::opencl
-
-// ---- what kernels call: Halide 21's names and layouts ----
-
-using namespace hdcore::opencl;  // NOLINT: the functions above, under the names kernels know
-
-extern "C" {
-
-const void* halide_opencl_device_interface() { return device_interface(); }
-
-int halide_opencl_initialize_kernels(void*, void** module, const char* text, int size) {
+int load(void** module, const char* text, int size) {
   const Lock lock;
   if (*module) return HD_OK;
   const auto length = uint64_t(size) - 1;  // it ends with a zero
-  const uint64_t hash = hdcore::hash_bytes(hdcore::kHashStart, text, length);
+  const uint64_t hash = hash_bytes(kHashStart, text, length);
   for (Module* m = state.modules; m; m = m->next) {
     if (m->hash == hash && m->size == length) return *module = m, HD_OK;
   }
-  *module = build(text, length, hash);
-  return *module ? HD_OK : HD_KERNEL_FAILED;
+  if (!state.first_error) *module = build(text, length, hash);
+  return *module ? HD_OK : HD_DEVICE_FAILED;
 }
 
-void halide_opencl_finalize_kernels(void*, void*) {}
-
-int halide_opencl_run(void*, void* module, const char* name, int blocks_x, int blocks_y,
-                      int blocks_z, int threads_x, int threads_y, int threads_z, int shared_bytes,
-                      const size_t* sizes, void** args, const int8_t* is_buffer) {
+int launch(void* module, const char* name, const int32_t blocks[3], const int32_t threads[3],
+           int shared_bytes, const void* sizes, void** arguments, const int8_t* is_buffer) {
   const Lock lock;
-  // What follows a failure would compute with what is not there.
-  if (!module || state.first_error) return HD_KERNEL_FAILED;
+  if (!module || state.first_error) return HD_DEVICE_FAILED;
   Handle kernel = kernel_of(*static_cast<Module*>(module), name);
-  if (!kernel) return HD_KERNEL_FAILED;
-  const int bad = set_arguments(kernel, sizes, args, is_buffer, shared_bytes);
+  if (!kernel) return HD_DEVICE_FAILED;
+  const int bad =
+      set_arguments(kernel, static_cast<const size_t*>(sizes), arguments, is_buffer, shared_bytes);
   if (bad) return fail(bad, "arguments of", name);
-  const size_t threads[] = {size_t(threads_x), size_t(threads_y), size_t(threads_z)};
-  const size_t all[] = {threads[0] * size_t(blocks_x), threads[1] * size_t(blocks_y),
-                        threads[2] * size_t(blocks_z)};
-  const int error = state.cl.clEnqueueNDRangeKernel(state.queue, kernel, 3, nullptr, all, threads,
-                                                    0, nullptr, nullptr);
+  size_t all[3], block[3];
+  for (int d = 0; d < 3; ++d) {
+    block[d] = size_t(threads[d]);
+    all[d] = size_t(blocks[d]) * block[d];
+  }
+  const int error = state.cl.clEnqueueNDRangeKernel(state.queue, kernel, 3, nullptr, all, block, 0,
+                                                    nullptr, nullptr);
   return error ? fail(error, "launch", name) : HD_OK;
 }
 
-int halide_device_malloc(void*, hdcore::HalideBuffer* buffer, const void* interface) {
-  if (buffer->device) return HD_OK;
-  buffer->device = allocate(bytes_of(*buffer));
-  buffer->device_interface = interface;
-  if (buffer->device) return HD_OK;
+}  // namespace
+}  // namespace hdcore::opencl
+
+using namespace hdcore::opencl;  // NOLINT: the functions above, in a table
+
+extern "C" {
+
+const hd_device hd_opencl_device = {"opencl", kAlignment, open,   allocate,      view, release,
+                                    begin,    end,        write,  read,          copy, failed,
+                                    wait,     load,       launch, allocate_array};
+
+const char* hd_opencl_device_name(void) { return state.name; }
+uint64_t hd_opencl_live_memories(void) {
   const Lock lock;
-  return fail(kOutOfMemory, "device memory for", "an array between launches");
-}
-
-int halide_device_free(void*, hdcore::HalideBuffer* buffer) {
-  if (buffer->device) release(buffer->device);
-  buffer->device = 0;
-  buffer->device_interface = nullptr;
-  return HD_OK;
-}
-void halide_device_free_as_destructor(void* context, void* buffer) {
-  halide_device_free(context, static_cast<hdcore::HalideBuffer*>(buffer));
-}
-
-// Arguments are in device memory already.
-int halide_copy_to_device(void* context, hdcore::HalideBuffer* buffer, const void* interface) {
-  return halide_device_malloc(context, buffer, interface);
+  return state.live;
 }
 
 }  // extern "C"

@@ -41,11 +41,11 @@ inline int64_t elements(const Buffer& b) {
 
 inline BufferDescription argument(uint32_t tensor, std::vector<int64_t> dims,
                                   DType dtype = DType::f32) {
-  return {HD_ARGUMENT, tensor, 0, dtype, std::move(dims), {}, 0};
+  return {HD_ARGUMENT, tensor, 0, dtype, std::move(dims), {}};
 }
 inline BufferDescription arena(uint64_t offset, std::vector<int64_t> dims,
                                DType dtype = DType::f32) {
-  return {HD_ARENA, 0, offset, dtype, std::move(dims), {}, 0};
+  return {HD_ARENA, 0, offset, dtype, std::move(dims), {}};
 }
 inline StepDescription kernel_step(uint32_t kernel, std::vector<uint32_t> in,
                                    std::vector<uint32_t> out, std::string source = "") {

@@ -134,7 +134,7 @@ TEST(Run, PrepareRunsOncePerInstance) {
   SignatureDescription prepare{
       "prepare", "", {{"prepared", 8, HD_OUT, 4}}, {}, {{"p", DType::f32, {2}}}};
   FunctionDescription body, prepare_body;
-  body.buffers = {argument(0, {2}), argument(1, {2}), {HD_PREPARED, 0, 0, DType::f32, {2}, {}, 0}};
+  body.buffers = {argument(0, {2}), argument(1, {2}), {HD_PREPARED, 0, 0, DType::f32, {2}, {}}};
   body.steps = {kernel_step(1, {0, 2}, {1})};
   prepare_body.buffers = {argument(0, {2})};
   prepare_body.steps = {kernel_step(0, {}, {0})};
@@ -266,25 +266,6 @@ TEST(Run, ControlStepsAreRefusedByName) {
               std::string("mlp.f: step 1 (") + names[kind - HD_STEP_CALL] +
                   ": mul model.cpp:4): steps of this kind are not supported by this runtime");
   }
-}
-
-TEST(Run, DeviceIsToldAboutStartAndEnd) {
-  static int begun, ended;
-  begun = ended = 0;
-  static const hd_device device = {[](void*) { return ++begun < 2 ? 0 : 1; },
-                                   [](void*) {
-                                     ++ended;
-                                     return 0;
-                                   }};
-  ArtifactDescription d = two_steps();
-  d.plans[0].device = &device;
-  const ArtifactTables tables(d);
-  Instance instance(tables);
-  float x[16] = {}, y[16];
-  EXPECT_EQ(instance.run(x, y), HD_OK);
-  EXPECT_EQ(ended, 1);
-  EXPECT_EQ(instance.run(x, y), HD_KERNEL_FAILED);
-  EXPECT_EQ(instance.error(), "mlp: the device failed at the start of a run");
 }
 
 TEST(Run, EmptyOutputsReachNoKernel) {

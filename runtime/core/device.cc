@@ -1,0 +1,277 @@
+// Plans whose kernels run on a device. Its memory is made at create:
+//   prepared constants | arena | arguments of the function that runs
+// as one block with a view for each buffer and each tensor, and one memory per constant. A run
+// sends inputs, asks for its steps one after the other, fetches outputs and waits once.
+#include "heddle/runtime/core/core.h"
+
+namespace hdcore {
+namespace {
+
+struct Block {
+  uint64_t arena, arguments, bytes;
+};
+
+uint64_t aligned(const hd_plan& plan, uint64_t bytes) {
+  const uint64_t step = plan.device->alignment;
+  return (bytes + step - 1) / step * step;
+}
+// A view has at least a byte.
+uint64_t some(uint64_t bytes) { return bytes ? bytes : 1; }
+
+uint64_t argument_bytes(const hd_plan& plan, const hd_signature& s) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < s.n_inputs + s.n_outputs; ++i) {
+    if (s.tensors[i].shares < 0) bytes += aligned(plan, some(tensor_bytes(s, i)));
+  }
+  return bytes;
+}
+
+Block block_of(const hd_artifact& artifact, const hd_plan& plan) {
+  uint64_t arena = 0, arguments = 0;
+  for (uint32_t i = 0; i < plan.n_functions; ++i) {
+    const uint64_t bytes = aligned(plan, plan.functions[i].arena_bytes);
+    if (bytes > arena) arena = bytes;
+  }
+  for (uint32_t i = 0; i < artifact.n_signatures; ++i) {
+    const uint64_t bytes = argument_bytes(plan, artifact.signatures[i]);
+    if (bytes > arguments) arguments = bytes;
+  }
+  const uint64_t begin = aligned(plan, plan.prepared_bytes);
+  // Behind it all there is room for views of no elements.
+  return {begin, begin + arena, begin + arena + arguments + aligned(plan, 1)};
+}
+
+bool is_used(const hd_plan& plan, uint32_t constant) {
+  for (uint32_t i = 0; i < plan.n_buffers; ++i) {
+    if (plan.buffers[i].space == HD_CONSTANT && plan.buffers[i].index == constant) return true;
+  }
+  return false;
+}
+
+// Makes an instance's memory; false when there is no room.
+class Maker {
+ public:
+  explicit Maker(hd_instance& instance)
+      : instance_(instance),
+        artifact_(*instance.artifact),
+        plan_(*instance.plan),
+        device_(*plan_.device),
+        block_(block_of(artifact_, plan_)) {}
+
+  bool make() {
+    instance_.device.block = device_.allocate(block_.bytes);
+    if (!instance_.device.block || !make_constants()) return false;
+    for (uint32_t i = 0; i < plan_.n_functions; ++i) {
+      if (!place_tensors(i) || !place_buffers(instance_.functions[i])) return false;
+    }
+    return make_staging();
+  }
+
+ private:
+  bool make_constants() {
+    for (uint32_t i = 0; i < artifact_.n_constants; ++i) {
+      if (!is_used(plan_, i)) continue;
+      hd_memory& memory = instance_.device.constants[i];
+      memory = device_.allocate(some(artifact_.constants[i].bytes));
+      if (!memory) return false;
+    }
+    return true;
+  }
+
+  hd_memory view(uint64_t offset, uint64_t bytes) {
+    const hd_memory made = device_.view(instance_.device.block, offset, some(bytes));
+    if (made) instance_.device.views[instance_.device.n_views++] = made;
+    return made;
+  }
+
+  // What @prepare makes lies where the tables say, everything else one behind the other.
+  bool place_tensors(uint32_t number) {
+    const FunctionState& f = instance_.functions[number];
+    if (!f.signature) return true;
+    const hd_signature& s = *f.signature;
+    const bool prepares = static_cast<int64_t>(number) == artifact_.prepare;
+    uint64_t at = block_.arguments;
+    for (uint32_t i = 0; i < s.n_inputs + s.n_outputs; ++i) {
+      const hd_tensor_spec& t = s.tensors[i];
+      const uint64_t bytes = tensor_bytes(s, i);
+      f.device.own[i] =
+          t.shares >= 0 ? f.device.own[t.shares] : view(prepares ? t.offset : at, bytes);
+      if (!f.device.own[i]) return false;
+      if (t.shares < 0) at += aligned(plan_, some(bytes));
+    }
+    return true;
+  }
+
+  bool place_buffers(FunctionState& f) {
+    for (uint32_t i = 0; i < f.function->n_buffers; ++i) {
+      const hd_buffer& table = plan_.buffers[f.function->first_buffer + i];
+      if (table.space == HD_ARGUMENT) continue;
+      HalideBuffer& buffer = f.buffers[i];
+      buffer.device =
+          table.space == HD_CONSTANT
+              ? instance_.device.constants[table.index]
+              : view((table.space == HD_ARENA ? block_.arena : 0) + table.offset,
+                     span_of(table, plan_.dims + table.first_dim) * size_of(table.dtype));
+      if (!buffer.device) return false;
+    }
+    return true;
+  }
+
+  bool make_staging() {
+    if (!(instance_.options.flags & HD_CHECK_NAN)) return true;
+    uint64_t most = 1;
+    for (uint32_t i = 0; i < plan_.n_buffers; ++i) {
+      const hd_buffer& b = plan_.buffers[i];
+      const uint64_t bytes = span_of(b, plan_.dims + b.first_dim) * size_of(b.dtype);
+      if (bytes > most) most = bytes;
+    }
+    const hd_options& o = instance_.options;
+    instance_.device.staging_bytes = most;
+    instance_.device.staging =
+        static_cast<uint8_t*>(o.allocate(o.allocator_user, most, HD_ALIGNMENT));
+    return instance_.device.staging != nullptr;
+  }
+
+  hd_instance& instance_;
+  const hd_artifact& artifact_;
+  const hd_plan& plan_;
+  const hd_device& device_;
+  const Block block_;
+};
+
+int send_constants(const hd_instance& instance, char* why, size_t size) {
+  const hd_device& device = *instance.plan->device;
+  device.begin();
+  for (uint32_t i = 0; i < instance.artifact->n_constants; ++i) {
+    const hd_constant& c = instance.artifact->constants[i];
+    const hd_memory to = instance.device.constants[i];
+    if (to && c.bytes) device.write(to, 0, c.data, c.bytes);
+  }
+  const int status = device.wait(why, size);
+  device.end();
+  return status;
+}
+
+// Whether a tensor of a call comes from the host, or goes there.
+bool travels(const FunctionState& f, uint32_t tensor) {
+  return !f.device.given[tensor] && tensor_bytes(*f.signature, tensor) != 0;
+}
+
+void send_inputs(const hd_device& device, const FunctionState& f) {
+  for (uint32_t i = 0; i < f.signature->n_inputs; ++i) {
+    if (!travels(f, i)) continue;
+    device.write(f.device.own[i], 0, f.pointers[i], tensor_bytes(*f.signature, i));
+  }
+}
+
+void fetch_outputs(const hd_device& device, const FunctionState& f) {
+  const hd_signature& s = *f.signature;
+  for (uint32_t i = s.n_inputs; i < s.n_inputs + s.n_outputs; ++i) {
+    if (travels(f, i)) device.read(f.device.own[i], 0, f.pointers[i], tensor_bytes(s, i));
+  }
+}
+
+// The message of a failure is there already when `status` is not HD_OK.
+int wait(hd_instance& instance, const FunctionState& f, int status) {
+  char why[1024] = "";
+  const int failed = instance.plan->device->wait(why, sizeof why);
+  if (status || !failed) return status;
+  Text(instance.message, sizeof instance.message)
+      << instance.artifact->name << "." << f.signature->name << " on "
+      << instance.plan->device->name << ": " << why;
+  return HD_DEVICE_FAILED;
+}
+
+int check_flags(hd_instance& instance, const FunctionState& f) {
+  for (uint32_t i = 0; f.has_faults && i < f.function->n_steps; ++i) {
+    if (f.steps[i].step->fault >= 0 && f.device.flags[i]) return fail_fault(instance, f, i);
+  }
+  return HD_OK;
+}
+
+}  // namespace
+
+int open_device(hd_instance& instance, Text& text) {
+  const hd_device* device = instance.plan->device;
+  if (!device) return HD_OK;
+  const char* name = instance.artifact->name;
+  char why[1024] = "";
+  if (device->open(why, sizeof why)) {
+    text << name << ": " << device->name << ": " << why;
+    return HD_NO_DEVICE;
+  }
+  if (!Maker(instance).make()) {
+    text << name << ": no memory on " << device->name << ": needed are "
+         << hd_device_bytes(instance.artifact, instance.plan) << " bytes";
+    return HD_DEVICE_FAILED;
+  }
+  if (!send_constants(instance, why, sizeof why)) return HD_OK;
+  text << name << ": sending constants to " << device->name << ": " << why;
+  return HD_DEVICE_FAILED;
+}
+
+void close_device(hd_instance& instance) {
+  const hd_device* device = instance.plan->device;
+  if (!device) return;
+  DeviceMemory& memory = instance.device;
+  while (memory.n_views) device->release(memory.views[--memory.n_views]);
+  for (uint32_t i = 0; memory.constants && i < instance.artifact->n_constants; ++i) {
+    if (memory.constants[i]) device->release(memory.constants[i]);
+  }
+  if (memory.block) device->release(memory.block);
+  const hd_options& o = instance.options;
+  if (memory.staging) o.release(o.allocator_user, memory.staging, memory.staging_bytes);
+}
+
+int run_on_device(hd_instance& instance, uint32_t function,
+                  int (*run_steps)(hd_instance& instance, uint32_t function)) {
+  const FunctionState& f = instance.functions[function];
+  const hd_device& device = *instance.plan->device;
+  device.begin();
+  send_inputs(device, f);
+  int status = device.failed() ? wait(instance, f, HD_OK) : run_steps(instance, function);
+  if (!status) fetch_outputs(device, f);
+  status = wait(instance, f, status);
+  device.end();
+  return status ? status : check_flags(instance, f);
+}
+
+int wait_for_step(hd_instance& instance, const FunctionState& f, uint32_t step) {
+  char why[1024] = "";
+  if (!instance.plan->device->wait(why, sizeof why)) return HD_OK;
+  Text text(instance.message, sizeof instance.message);
+  describe_step(text, instance, f, step) << " on " << instance.plan->device->name << ": " << why;
+  return HD_DEVICE_FAILED;
+}
+
+int check_launched(hd_instance& instance, const FunctionState& f, uint32_t step) {
+  return instance.plan->device->failed() ? wait_for_step(instance, f, step) : HD_OK;
+}
+
+void fetch_flag(hd_instance& instance, const FunctionState& f, uint32_t step) {
+  const StepState& state = f.steps[step];
+  const HalideBuffer& flag = buffer_of(state, static_cast<uint32_t>(state.step->fault));
+  instance.plan->device->read(flag.device, 0, &f.device.flags[step], sizeof(int32_t));
+}
+
+int fetch_output(hd_instance& instance, const FunctionState& f, uint32_t step, uint32_t position) {
+  const StepState& state = f.steps[step];
+  const hd_buffer& table = table_of(instance, f, *state.step, position);
+  const uint64_t elements = span_of(table, instance.plan->dims + table.first_dim);
+  if (!elements) return HD_OK;
+  instance.plan->device->read(buffer_of(state, position).device, 0, instance.device.staging,
+                              elements * size_of(table.dtype));
+  return wait_for_step(instance, f, step);
+}
+
+}  // namespace hdcore
+
+uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan) {
+  if (!plan->device) return 0;
+  uint64_t bytes = hdcore::block_of(*artifact, *plan).bytes;
+  for (uint32_t i = 0; i < artifact->n_constants; ++i) {
+    if (hdcore::is_used(*plan, i))
+      bytes += hdcore::aligned(*plan, hdcore::some(artifact->constants[i].bytes));
+  }
+  return bytes;
+}
