@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "heddle/backends/artifact/describe.h"
+#include "heddle/backends/device.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/worker.h"
 #include "heddle/graph/interpret.h"
@@ -72,17 +73,23 @@ bool wants_nan_check() {
   return check != nullptr && std::string_view(check) == "nan";
 }
 
-class CpuExecutable final : public Executable {
+class InProcess final : public Executable {
  public:
-  CpuExecutable(Lowered lowered, const std::vector<KernelObject>& objects, SharedObject kernels,
-                const CompileOptions& options)
-      : lowered_(std::move(lowered)), kernels_(std::move(kernels)), tables_(make_tables(objects)) {
+  InProcess(Lowered lowered, const std::vector<KernelObject>& objects, SharedObject kernels,
+            const hd_device* device, const CompileOptions& options)
+      : lowered_(std::move(lowered)),
+        kernels_(std::move(kernels)),
+        tables_(make_tables(objects, device)) {
     hd_options run_options = default_options();
     run_options.threads = options.threads;
     if (options.threads == 0) run_options.pool = process_pool();
     if (options.generic) run_options.flags |= HD_HEAP_SCRATCH;
     if (options.check_nan || wants_nan_check()) run_options.flags |= HD_CHECK_NAN;
-    instance_.emplace(tables_.artifact(), &run_options);
+    try {
+      instance_.emplace(tables_.artifact(), &run_options);
+    } catch (const StatusError& e) {
+      throw RuntimeError({.message = e.what()});
+    }
   }
 
   std::vector<Literal> run(std::string_view function, std::span<const Literal> arguments) override {
@@ -103,9 +110,11 @@ class CpuExecutable final : public Executable {
   const Plan& plan() const override { return lowered_.plan; }
 
  private:
-  ArtifactTables make_tables(const std::vector<KernelObject>& objects) const {
+  ArtifactTables make_tables(const std::vector<KernelObject>& objects,
+                             const hd_device* device) const {
     const CompiledPlan compiled{&lowered_.plan, objects};
     ArtifactDescription description = describe("heddle", std::span(&compiled, 1));
+    description.plans[0].device = device;
     bind_kernels(description, [&](const std::string& symbol) { return kernels_.find(symbol); });
     return ArtifactTables(description);
   }
@@ -123,16 +132,18 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
     throw ValueError({.message = "compile: threads and jobs are at least 0, which is one per CPU",
                       .found = absl::StrCat(options.threads, " and ", options.jobs)});
   }
-  if (options.target.carrier != "cpu") {
-    throw NotAvailableError({.message = "compile: no carrier to run on",
-                             .found = "'" + options.target.carrier + "'",
-                             .needed = "cpu"});
-  }
   if (options.target.triple != Target::host().triple) {
     throw NotAvailableError({.message = "compile: programs run on this machine only",
                              .found = options.target.triple,
                              .needed = Target::host().triple});
   }
+  if (options.generic && options.target.on_device()) {
+    throw NotImplementedError({.message = "compile: kernels of a device know their extents",
+                               .found = "generic kernels for " + options.target.carrier,
+                               .needed = "the carrier cpu"});
+  }
+  const hd_device* device =
+      with_context({.operation = "compile"}, [&] { return find_device(options.target); });
   Lowered lowered = lower(program, options.target, options.observer);
   if (options.generic) lowered.plan = generalize(lowered.plan);
   const Cache cache = Cache::open();
@@ -140,7 +151,8 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
       lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});
   SharedObject kernels;
   if (!objects.empty()) kernels = SharedObject::from_bytes(linked(objects, cache));
-  return std::make_unique<CpuExecutable>(std::move(lowered), objects, std::move(kernels), options);
+  return std::make_unique<InProcess>(std::move(lowered), objects, std::move(kernels), device,
+                                     options);
 }
 
 }  // namespace heddle

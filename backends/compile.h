@@ -44,7 +44,8 @@ class Executable {
 };
 
 /// Everything is cached: kernels, and the library linked of them. CompileError names the kernel
-/// that failed; nothing falls back silently.
+/// that failed; nothing falls back silently. On a carrier with a device the program is there as a
+/// whole: arguments are sent, results fetched; NotAvailableError without it.
 std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options = {});
 
 }  // namespace heddle

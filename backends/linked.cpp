@@ -5,7 +5,7 @@
 namespace heddle {
 
 std::vector<std::byte> linked(const std::vector<KernelObject>& objects, const Cache& cache) {
-  std::vector<std::string_view> parts{"linked kernels 1"};
+  std::vector<std::string_view> parts{"linked kernels 2"};
   for (const KernelObject& o : objects) {
     parts.push_back(o.symbol);
     parts.emplace_back(reinterpret_cast<const char*>(o.object.data()), o.object.size());

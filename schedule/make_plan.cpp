@@ -309,7 +309,7 @@ class FunctionPlanner {
     }
     for (std::uint32_t b : waiting_)
       lifetimes.push_back({byte_count(plan_.buffers[b].type), 0, plan_.steps.size()});
-    const ArenaLayout layout = plan_arena(lifetimes);
+    const ArenaLayout layout = plan_arena(lifetimes, buffer_alignment(target_));
     const std::size_t first_waiting = lifetimes.size() - waiting_.size();
     for (std::size_t w = 0; w < waiting_.size(); ++w) {
       plan_.buffers[waiting_[w]].offset = layout.offsets[first_waiting + w];

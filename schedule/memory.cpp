@@ -7,8 +7,8 @@
 namespace heddle {
 namespace {
 
-std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+std::int64_t rounded(std::int64_t bytes, std::int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 struct Taken {
@@ -33,7 +33,7 @@ std::int64_t best_gap(std::vector<Taken> taken, std::int64_t bytes) {
 
 }  // namespace
 
-ArenaLayout plan_arena(const std::vector<Lifetime>& lifetimes) {
+ArenaLayout plan_arena(const std::vector<Lifetime>& lifetimes, std::int64_t alignment) {
   std::vector<std::size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -47,10 +47,10 @@ ArenaLayout plan_arena(const std::vector<Lifetime>& lifetimes) {
     for (std::size_t p : placed) {
       const Lifetime& other = lifetimes[p];
       if (other.first > mine.last || mine.first > other.last) continue;
-      taken.push_back({layout.offsets[p], layout.offsets[p] + rounded(other.bytes)});
+      taken.push_back({layout.offsets[p], layout.offsets[p] + rounded(other.bytes, alignment)});
     }
-    layout.offsets[v] = best_gap(std::move(taken), rounded(mine.bytes));
-    layout.bytes = std::max(layout.bytes, layout.offsets[v] + rounded(mine.bytes));
+    layout.offsets[v] = best_gap(std::move(taken), rounded(mine.bytes, alignment));
+    layout.bytes = std::max(layout.bytes, layout.offsets[v] + rounded(mine.bytes, alignment));
     placed.push_back(v);
   }
   return layout;

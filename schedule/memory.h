@@ -5,9 +5,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/schedule/target.h"
+
 namespace heddle {
 
 inline constexpr std::int64_t kArenaAlignment = 64;
+/// Of a plan's buffers, in bytes: a cache line, or what a device has views of.
+inline std::int64_t buffer_alignment(const Target& target) {
+  return target.on_device() ? 512 : kArenaAlignment;
+}
 
 /// Alive from the step that writes it to the last that reads it, both included.
 struct Lifetime {
@@ -16,13 +22,14 @@ struct Lifetime {
 };
 
 struct ArenaLayout {
-  std::vector<std::int64_t> offsets;  ///< by lifetime; multiples of 64
+  std::vector<std::int64_t> offsets;  ///< by lifetime; multiples of the alignment
   std::int64_t bytes = 0;
 };
 
 /// Largest first, each into the lowest gap of the right size (best fit). Deterministic: equal sizes
 /// in their order.
-ArenaLayout plan_arena(const std::vector<Lifetime>& lifetimes);
+ArenaLayout plan_arena(const std::vector<Lifetime>& lifetimes,
+                       std::int64_t alignment = kArenaAlignment);
 
 }  // namespace heddle
 

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "heddle/schedule/memory.h"
 #include "heddle/schedule/plan.h"
 
 namespace heddle {
@@ -27,7 +28,9 @@ class PlanVerifier {
 
   void buffer(const Buffer& b) const {
     const std::int64_t end = b.offset.constant() + byte_count(b.type);
-    expect(b.offset.constant() % 64 == 0, "a buffer that is not aligned");
+    expect(
+        b.offset.constant() % (b.space == Space::arena ? buffer_alignment(plan_.target) : 64) == 0,
+        "a buffer that is not aligned");
     expect(b.strides.size() == b.type.rank(), "strides of another rank");
     if (b.space == Space::arena)
       expect(end <= f_.arena_bytes.constant(), "a buffer beyond the arena");

@@ -43,7 +43,8 @@ Argument argument_of(const Type& type, const Port& port, std::uint64_t memory) {
 DeviceRunner::DeviceRunner(std::vector<Kernel> kernels) : kernels_(std::move(kernels)) {
   objects_ = compile_kernels(kernels_, Cache::open(), {});
   const std::string base = folder_.path() + "/";
-  const std::vector<std::string> link = link_command(objects_, folder_.path());
+  std::vector<std::string> link = link_command(objects_, folder_.path());
+  for (std::string& object : device::glue(folder_.path())) link.push_back(std::move(object));
   device::prepare(objects_);
   const ProcessResult linked = run_process(link, base + "link", 300);
   if (!linked.succeeded()) throw RuntimeError({.message = linked.error_text});
@@ -72,7 +73,7 @@ std::vector<Literal> DeviceRunner::run(std::size_t kernel, std::span<const Liter
         shares < 0 ? 0 : arguments[static_cast<std::size_t>(shares)].buffer.device;
     arguments.push_back(argument_of(k.body.type(k.body.outputs[o].value), k.out[o], memory));
   }
-  void* context = nullptr;
+  void* context = device::context();
   std::vector<void*> argv{&context};
   for (Argument& a : arguments) {
     a.buffer.dim = a.dimensions.data();

@@ -27,6 +27,8 @@ std::vector<std::byte> read(std::uint64_t memory, std::size_t bytes) {
   return {from, from + bytes};
 }
 const void* interface() { return metal::device_interface(); }
+void* context() { return nullptr; }
+std::vector<std::string> glue(const std::string&) { return {}; }
 std::size_t live_allocations() { return metal::live_allocations(); }
 std::vector<std::string> take_faults() { return metal::take_faults(); }
 

@@ -24,6 +24,10 @@ void release(std::uint64_t memory);
 void write(std::uint64_t memory, std::span<const std::byte> bytes);
 std::vector<std::byte> read(std::uint64_t memory, std::size_t bytes);
 const void* interface();
+/// What kernels get as their user context, and the objects (written into `folder`, named with it)
+/// that they are linked with.
+void* context();
+std::vector<std::string> glue(const std::string& folder);
 std::size_t live_allocations();
 /// Waits for what was launched; what was wrong with it since the last call, one line each.
 std::vector<std::string> take_faults();
