@@ -10,7 +10,7 @@
 namespace heddle::cli {
 
 struct Common {
-  std::string file;      ///< model.heddle or model.hdb
+  std::string file;      ///< model.heddle or model.hdb; verify, inspect: or a library
   std::string function;  ///< empty: the first
   std::string target = "host";
   int threads = 0, jobs = 0;
@@ -41,6 +41,9 @@ struct GradCommand : Common {
 struct VerifyCommand : Common {
   std::uint64_t seed = 1;
   double tolerance = 1e-4;  ///< of an output's largest element
+  // Of a library.
+  std::string check;   ///< its check file; empty: beside it
+  std::string run_by;  ///< a command that runs its machine's programs; empty: this machine
 };
 struct InspectCommand : Common {};
 struct CacheCommand {

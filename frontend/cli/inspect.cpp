@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/frontend/cli/library.h"
 #include "heddle/frontend/cli/model.h"
 #include "heddle/frontend/cli/print.h"
 #include "nlohmann/json.hpp"
@@ -40,6 +41,7 @@ void print(const Plan& plan, const FunctionPlan& f) {
 }  // namespace
 
 int inspect_command(const InspectCommand& options) {
+  if (is_library(options.file)) return inspect_library(options);
   const Program model = read_model(options);
   const std::unique_ptr<Executable> compiled = compile(model, compile_options(options));
   const hd_artifact* artifact = hd_artifact_of(compiled->instance());

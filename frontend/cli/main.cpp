@@ -84,13 +84,19 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c->add_option("-o,--output", all.grad.output, "program text (.heddle)");
   c->add_flag("--value", all.grad.value, "keep the function's own outputs");
 
-  c = add_command(app, chosen, "verify", "compiled against interpreted, on seeded inputs",
-                  all.verify, verify_command);
+  c = add_command(
+      app, chosen, "verify",
+      "compiled against interpreted, on seeded inputs; a library (.a, .so, .dylib): its "
+      "self-test",
+      all.verify, verify_command);
   add_common(c, all.verify);
   c->add_option("--seed", all.verify.seed, "of the inputs")->check(CLI::NonNegativeNumber);
   c->add_option("--tolerance", all.verify.tolerance, "relative to an output's largest element");
+  c->add_option("--check", all.verify.check, "of a library: its check file; default: beside it");
+  c->add_option("--run-by", all.verify.run_by,
+                "of a library: what runs its machine's programs: \"qemu-aarch64 -L ...\"");
 
-  c = add_command(app, chosen, "inspect", "kernels, memory and work of a compiled function",
+  c = add_command(app, chosen, "inspect", "kernels, memory and work of a function, or of a library",
                   all.inspect, inspect_command);
   add_common(c, all.inspect);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "heddle/frontend/cli/compare.h"
 #include "heddle/frontend/cli/inputs.h"
+#include "heddle/frontend/cli/library.h"
 #include "heddle/frontend/cli/model.h"
 #include "heddle/frontend/cli/print.h"
 #include "heddle/graph/interpret.h"
@@ -34,6 +35,7 @@ void add(Report& report, const Function& f, const Output& out, const Difference&
 }  // namespace
 
 int verify_command(const VerifyCommand& options) {
+  if (is_library(options.file)) return verify_library(options);
   if (!(options.tolerance >= 0)) {
     throw ValueError({.message = "verify: the tolerance is a number of at least 0",
                       .found = std::to_string(options.tolerance)});

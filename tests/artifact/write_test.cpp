@@ -292,6 +292,31 @@ TEST(Write, FolderThatCannotBeMadeIsAnError) {
   EXPECT_THROW(write_line("/proc/no/such/place"), RuntimeError);
 }
 
+TEST(Write, KernelsThatAreCutShortOrForAnotherMachineAreRefused) {
+  const TemporaryFolder folder;
+  const WriteOptions options{.name = "line", .folder = folder.path(), .cached = build_tree_cache()};
+  const auto refused = [&](const Line& line) {
+    try {
+      write_artifact(std::vector{line.compiled()}, options);
+    } catch (const CompileError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::vector<std::byte> whole = make_line().objects[1].object;
+  Line line = make_line();
+  for (std::size_t part = 0; part < 5; ++part) {
+    line.objects[1].object.assign(
+        whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(whole.size() * part / 5));
+    EXPECT_NE(refused(line).find("'hd_k2.o' is no object file"), std::string::npos)
+        << refused(line);
+  }
+  line.objects[1].object = whole;
+  line.objects[1].object[18] = std::byte{183};  // of an ELF header: the processor, now arm
+  EXPECT_NE(refused(line).find("arm-64-linux"), std::string::npos) << refused(line);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 TEST(Write, MissingToolIsNamed) {
   setenv("HEDDLE_AR", "no-such-ar", 1);
   const TemporaryFolder folder;

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "cross/machines.h"
+#include "heddle/backends/artifact/selftest.h"
 #include "heddle/backends/artifact/toolchain.h"
+#include "heddle/runtime/core/abi.h"
 
 namespace heddle::testing {
 namespace {
@@ -46,6 +48,23 @@ TEST_F(ArmLinux, LibrariesGiveTheHostsValuesAndPassTheirSelftest) {
   expect_the_hosts(run_arm({"./static", "all.check"}, arm()));
   link_program("arm-64-linux", main_source("all"), arm(), {"all.so", "-Wl,-rpath,."}, "shared");
   expect_the_hosts(run_arm({"./shared", "all.check"}, arm()));
+}
+
+// What `heddle verify arm-64-linux/all.a --run-by "qemu-aarch64 ..."` does.
+TEST_F(ArmLinux, SelftestsRunByTheMachinesEmulator) {
+  const std::vector<std::string> qemu = {HEDDLE_QEMU_ARM, "-L", HEDDLE_ARM_ROOT};
+  for (const char* file : {"/all.a", "/all.so"}) {
+    const SelftestResult result =
+        selftest_linked({arm() + file, "all", "arm-64-linux"}, arm() + "/all.check", qemu);
+    EXPECT_EQ(result.status, HD_OK) << result.report;
+    EXPECT_NE(result.report.find("all.forces: ok"), std::string::npos) << result.report;
+    EXPECT_NE(result.report.find("; 1 gradient, largest error "), std::string::npos);
+  }
+  // A library of another program under this check file.
+  export_all("other", {"arm-64-linux"}, folder() + "/other");
+  const SelftestResult result = selftest_linked(
+      {folder() + "/other/other.a", "other", "arm-64-linux"}, arm() + "/none.check", qemu);
+  EXPECT_EQ(result.status, HD_BAD_FILE) << result.report;
 }
 
 }  // namespace
