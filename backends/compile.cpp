@@ -76,10 +76,12 @@ bool wants_nan_check() {
 class InProcess final : public Executable {
  public:
   InProcess(Lowered lowered, const std::vector<KernelObject>& objects, SharedObject kernels,
-            const hd_device* device, const CompileOptions& options)
-      : lowered_(std::move(lowered)),
-        kernels_(std::move(kernels)),
-        tables_(make_tables(objects, device)) {
+            const CompileOptions& options)
+      : lowered_(std::move(lowered)), kernels_(std::move(kernels)), tables_(make_tables(objects)) {
+    for (const KernelObject& o : objects) {
+      facts_.push_back(o);
+      facts_.back().object.clear();
+    }
     hd_options run_options = default_options();
     run_options.threads = options.threads;
     if (options.threads == 0) run_options.pool = process_pool();
@@ -108,13 +110,12 @@ class InProcess final : public Executable {
 
   hd_instance* instance() override { return instance_->handle(); }
   const Plan& plan() const override { return lowered_.plan; }
+  std::span<const KernelObject> kernels() const override { return facts_; }
 
  private:
-  ArtifactTables make_tables(const std::vector<KernelObject>& objects,
-                             const hd_device* device) const {
+  ArtifactTables make_tables(const std::vector<KernelObject>& objects) const {
     const CompiledPlan compiled{&lowered_.plan, objects};
     ArtifactDescription description = describe("heddle", std::span(&compiled, 1));
-    description.plans[0].device = device;
     bind_kernels(description, [&](const std::string& symbol) { return kernels_.find(symbol); });
     return ArtifactTables(description);
   }
@@ -122,6 +123,7 @@ class InProcess final : public Executable {
   Lowered lowered_;
   SharedObject kernels_;
   ArtifactTables tables_;
+  std::vector<KernelObject> facts_;  // without the objects' bytes
   std::optional<Instance> instance_;
 };
 
@@ -142,8 +144,7 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
                                .found = "generic kernels for " + options.target.carrier,
                                .needed = "the carrier cpu"});
   }
-  const hd_device* device =
-      with_context({.operation = "compile"}, [&] { return find_device(options.target); });
+  with_context({.operation = "compile"}, [&] { find_device(options.target); });  // before any work
   Lowered lowered = lower(program, options.target, options.observer);
   if (options.generic) lowered.plan = generalize(lowered.plan);
   const Cache cache = Cache::open();
@@ -151,8 +152,7 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
       lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});
   SharedObject kernels;
   if (!objects.empty()) kernels = SharedObject::from_bytes(linked(objects, cache));
-  return std::make_unique<InProcess>(std::move(lowered), objects, std::move(kernels), device,
-                                     options);
+  return std::make_unique<InProcess>(std::move(lowered), objects, std::move(kernels), options);
 }
 
 }  // namespace heddle

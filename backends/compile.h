@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/backends/kernel_object.h"
 #include "heddle/backends/lower.h"
 #include "heddle/runtime/core/abi.h"
 
@@ -41,6 +42,8 @@ class Executable {
   /// The runtime's instance behind it: for calls without copies.
   virtual hd_instance* instance() = 0;
   virtual const Plan& plan() const = 0;
+  /// What is known of the plan's kernels, in their order; without their code.
+  virtual std::span<const KernelObject> kernels() const = 0;
 };
 
 /// Everything is cached: kernels, and the library linked of them. CompileError names the kernel

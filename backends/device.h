@@ -7,6 +7,9 @@
 
 namespace heddle {
 
+/// The target's, which need not be on this machine; null for the cpu. NotAvailableError for a
+/// carrier without one.
+const hd_device* device_of(const Target& target);
 /// The target's, opened; null for the cpu. NotAvailableError says what to install, or which
 /// carriers this machine runs.
 const hd_device* find_device(const Target& target);

@@ -48,9 +48,12 @@ function(heddle_library name)
   set_property(GLOBAL APPEND PROPERTY HEDDLE_INSTALLED heddle_${name})
 endfunction()
 
-# heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST, label = name.
+# heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST; label = name, or LABEL.
 function(heddle_test name)
-  cmake_parse_arguments(ARG "" "PREFIX" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PREFIX;LABEL" "DEPENDS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL ${name})
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -62,5 +65,5 @@ function(heddle_test name)
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
   # A cache of the build's own: tests leave the user's alone.
   gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}"
-    PROPERTIES LABELS ${name} ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
+    PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
 endfunction()

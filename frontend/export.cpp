@@ -4,6 +4,7 @@
 
 #include "heddle/backends/artifact/machine_tools.h"
 #include "heddle/backends/artifact/writer.h"
+#include "heddle/backends/device.h"
 #include "heddle/backends/worker.h"
 #include "heddle/frontend/self_check.h"
 
@@ -59,6 +60,11 @@ using Machine = std::vector<Target>;
 void add_target(std::vector<Machine>& machines, const Target& target) {
   for (Machine& machine : machines) {
     if (machine[0].triple != target.triple) continue;
+    if (machine[0].carrier != target.carrier) {
+      throw ValueError({.message = "export: a machine's library has one carrier",
+                        .field = "target",
+                        .found = machine[0].carrier + " and " + target.carrier});
+    }
     if (std::count(machine.begin(), machine.end(), target) == 0) machine.push_back(target);
     return;
   }
@@ -69,13 +75,7 @@ std::vector<Machine> parse_targets(const std::vector<std::string>& texts) {
   std::vector<Machine> machines;
   for (const std::string& text : texts) {
     const Target target = parse_target(text);
-    if (target.on_device()) {
-      throw NotAvailableError({.message = "export: no artifacts for this carrier",
-                               .field = "target",
-                               .found = to_text(target),
-                               .needed = "cpu",
-                               .carrier = target.carrier});
-    }
+    with_context({.operation = "export"}, [&] { device_of(target); });
     add_target(machines, target);
   }
   if (machines.empty()) throw ValueError({.message = "export: a library needs a target"});

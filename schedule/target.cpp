@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "heddle/graph/error.h"
@@ -144,6 +145,9 @@ int Target::vector_registers() const {
 
 Target parse_target(std::string_view text) {
   if (text == "host") return Target::host();
+  if (absl::StartsWith(std::string(text), "host-")) {
+    return parse_target(to_text(Target::host()) + std::string(text.substr(4)));
+  }
   const std::vector<std::string> parts = absl::StrSplit(std::string(text), '-');
   auto fail = [&](std::string_view part, std::string_view needed) {
     throw ValueError({.message = "unknown target '" + std::string(text) + "'",
@@ -151,7 +155,7 @@ Target parse_target(std::string_view text) {
                       .found = std::string(part),
                       .needed = std::string(needed)});
   };
-  if (parts.size() < 3) fail(text, "host, or machine-bits-system-features...");
+  if (parts.size() < 3) fail(text, "host, host-carrier, or machine-bits-system-features-carrier");
   Target target{absl::StrJoin(parts.begin(), parts.begin() + 3, "-"), {}};
   if (!contains(kTriples, target.triple)) fail(target.triple, joined(kTriples));
   for (std::size_t i = 3; i < parts.size(); ++i) {

@@ -25,7 +25,7 @@ struct Target {
   int vector_registers() const;  ///< 16 or 32
 };
 
-/// "host", or "x86-64-linux-avx-avx2-f16c-fma-sse41". ValueError names the part that is unknown.
+/// "host", "host-opencl", or "x86-64-linux-avx2-fma-opencl". ValueError names what is unknown.
 Target parse_target(std::string_view text);
 std::string to_text(const Target& target);
 

@@ -66,6 +66,10 @@ std::vector<std::byte> core_object(const MachineTools& tools, const Cached& cach
   return compile_cached(tools, cached, core_source(), "core");
 }
 
+std::vector<std::byte> opencl_object(const MachineTools& tools, const Cached& cached) {
+  return compile_cached(tools, cached, opencl_source(), "opencl");
+}
+
 std::vector<std::byte> glue_object_for(const MachineTools& tools, const Cached& cached) {
   return compile_cached(tools, cached, glue_source(), "glue");
 }

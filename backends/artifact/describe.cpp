@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "heddle/backends/device.h"
 
 namespace heddle {
 namespace {
@@ -234,6 +235,7 @@ ArtifactDescription describe(std::string name, std::span<const CompiledPlan> pla
     internal_check(plan.functions.size() == functions.size(), "plans with different functions");
     PlanDescription& p = out.plans.emplace_back();
     p.features = absl::StrJoin(plan.target.features, ",");
+    p.device = device_of(plan.target);
     const std::uint32_t first_constant = static_cast<std::uint32_t>(out.constants.size());
     for (const Literal& l : plan.constants)
       out.constants.push_back({l.bytes->data(), l.bytes->size()});

@@ -60,6 +60,13 @@ Json signature_json(const hd_signature& s) {
   return json;
 }
 
+void add_launches(Json& json, const KernelObject& kernel) {
+  json["launches"] = kernel.launches;
+  json["threads"] = kernel.threads;
+  json["shared_bytes"] = kernel.shared_bytes;
+  json["device_bytes"] = kernel.device_bytes;
+}
+
 Json kernels_json(const hd_plan& p, const CompiledPlan& compiled) {
   Json kernels = Json::array();
   for (std::uint32_t k = 0; k < p.n_kernels; ++k) {
@@ -82,6 +89,7 @@ Json kernels_json(const hd_plan& p, const CompiledPlan& compiled) {
                         {"bytes", object.device_bytes}};
     }
     json["scratch_bytes"] = {{"once", kernel.scratch_once}, {"task", kernel.scratch_task}};
+    if (p.device) add_launches(json, compiled.objects[k]);
     kernels.push_back(std::move(json));
   }
   return kernels;
@@ -92,6 +100,10 @@ Json plan_json(const hd_artifact& artifact, const hd_plan& p, const CompiledPlan
   if (compiled.plan->target.on_device()) json["carrier"] = compiled.plan->target.carrier;
   json["workspace_bytes"] = {{"1 thread", hd_plan_workspace_bytes(&p, 1)},
                              {"2 threads", hd_plan_workspace_bytes(&p, 2)}};
+  if (p.device) {
+    json["carrier"] = p.device->name;
+    json["device_bytes"] = hd_device_bytes(&artifact, &p, 0);
+  }
   json["functions"] = Json::array();
   for (std::uint32_t f = 0; f < artifact.n_signatures; ++f) {
     json["functions"].push_back({{"name", artifact.signatures[f].name},

@@ -106,6 +106,11 @@ Array buffers_of(const hd_plan& p, std::string name) {
   return buffers;
 }
 
+// The table of a device's functions, in the object of the device's side.
+std::string device_symbol(const hd_plan& p) {
+  return absl::StrCat("hd_", p.device->name, "_device");
+}
+
 void add_plan(std::string& out, Array& plans, const hd_plan& p, std::uint32_t index) {
   const std::string prefix = absl::StrCat("p", index, "_");
   Array functions("hd_function", prefix + "functions"), kernels("hd_kernel", prefix + "kernels");
@@ -148,10 +153,10 @@ void add_plan(std::string& out, Array& plans, const hd_plan& p, std::uint32_t in
                    wide(p.prepared_bytes),
                    wide(p.scratch_once),
                    wide(p.scratch_task),
-                   "NULL"}));
+                   p.device ? "&" + device_symbol(p) : "NULL"}));
 }
 
-std::string kernel_declarations(const hd_artifact& artifact) {
+std::string declarations(const hd_artifact& artifact) {
   std::set<std::string> names;
   for (std::uint32_t p = 0; p < artifact.n_plans; ++p) {
     for (std::uint32_t k = 0; k < artifact.plans[p].n_kernels; ++k)
@@ -160,6 +165,12 @@ std::string kernel_declarations(const hd_artifact& artifact) {
   std::string text;
   for (const std::string& name : names)
     absl::StrAppend(&text, "extern int ", name, "(void **argv);\n");
+  std::set<std::string> devices;
+  for (std::uint32_t p = 0; p < artifact.n_plans; ++p) {
+    if (artifact.plans[p].device) devices.insert(device_symbol(artifact.plans[p]));
+  }
+  for (const std::string& name : devices)
+    absl::StrAppend(&text, "extern const hd_device ", name, ";\n");
   return text;
 }
 
@@ -167,7 +178,7 @@ std::string kernel_declarations(const hd_artifact& artifact) {
 
 std::string tables_source(const hd_artifact& artifact) {
   const std::string name = artifact.name;
-  std::string out = "#include \"abi.h\"\n\n" + kernel_declarations(artifact);
+  std::string out = "#include \"abi.h\"\n\n" + declarations(artifact);
   Array signatures("hd_signature", "signatures"), plans("hd_plan", "plans"),
       constants("hd_constant", "constants");
   for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {

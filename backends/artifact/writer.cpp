@@ -93,6 +93,9 @@ class Writer {
     add_kernels();
     add_object(name + "_core.o", core_object(tools_, options_.cached));
     add_object(name + "_glue.o", glue_object_for(tools_, options_.cached));
+    if (artifact.plans[0].device) {
+      add_object(name + "_opencl.o", opencl_object(tools_, options_.cached));
+    }
   }
 
   void compile(const std::string& source, const std::string& extension) {

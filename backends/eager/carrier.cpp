@@ -1,10 +1,11 @@
 // The carriers of this process.
-#include "heddle/backends/tiled/carrier.h"
+#include "heddle/backends/opencl/carrier.h"
 
 #include <deque>
 #include <mutex>
 
 #include "heddle/backends/eager/carrier_kernels.h"
+#include "heddle/backends/tiled/carrier.h"
 #include "heddle/graph/error.h"
 
 namespace heddle {
@@ -60,6 +61,7 @@ void define_own_carriers() {
   cpu_carrier();
   reference_carrier();
   tiled_carrier();
+  opencl_carrier();
 }
 
 template <class T>

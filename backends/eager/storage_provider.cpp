@@ -27,6 +27,7 @@ class Allocation {
   Allocation(const Allocation&) = delete;
   Allocation& operator=(const Allocation&) = delete;
 
+  void* handle() const { return handle_.get(); }
   void read(std::size_t offset, std::span<std::byte> into) const {
     if (!into.empty()) provider_.read(handle_, offset, into);
   }
@@ -58,6 +59,10 @@ class ProvidedStorage final : public CarrierStorage {
     allocation_ = nullptr;
   }
   std::unique_ptr<StorageSnapshot> snapshot() override;
+  StorageHandle handle() const {
+    const std::shared_ptr<Allocation> own = current();
+    return own == nullptr ? nullptr : StorageHandle(own, own->handle());
+  }
 
  private:
   class Journal;
@@ -163,6 +168,11 @@ std::size_t physical_bytes(const Type& type, const Carrier& carrier) {
     throw ValueError(fail("physical_size", std::to_string(bytes), "0 bytes or more"));
   }
   return static_cast<std::size_t>(bytes);
+}
+
+StorageHandle storage_handle(const Tensor& tensor) {
+  const auto* storage = dynamic_cast<const ProvidedStorage*>(tensor.storage().get());
+  return storage == nullptr ? nullptr : storage->handle();
 }
 
 std::shared_ptr<CarrierStorage> provided_storage(const Type& type, const Carrier& carrier) {

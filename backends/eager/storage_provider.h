@@ -34,6 +34,9 @@ std::size_t physical_bytes(const Type& type, const Carrier& carrier);
 /// A snapshot of it copies nothing: pages are copied, into an allocation of the same provider, when
 /// they are first overwritten. Snapshots of any number of threads may live at once.
 std::shared_ptr<CarrierStorage> provided_storage(const Type& type, const Carrier& carrier);
+/// The allocation of a tensor on such a carrier, which lives as long as the handle. Null when it
+/// was released, or is elsewhere. Who writes by it does so before anybody else has the tensor.
+StorageHandle storage_handle(const Tensor& tensor);
 
 }  // namespace heddle
 

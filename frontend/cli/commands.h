@@ -24,7 +24,7 @@ struct CompileCommand : Common {
 struct RunCommand : Common {
   std::vector<std::string> inputs;  ///< "x=@x.npy" ...
   std::string output;               ///< .npz, or empty: printed
-  std::string carrier = "cpu";      ///< cpu or reference
+  std::string carrier = "cpu";      ///< cpu, opencl or reference
   bool check_nan = false;
 };
 struct ConvertCommand : Common {

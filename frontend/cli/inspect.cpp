@@ -15,25 +15,47 @@ std::string recipe_name(const Plan& plan, const Step& step) {
   return std::string(name_of(plan.kernels[k->kernel].recipe));
 }
 
-nlohmann::ordered_json describe(const Plan& plan, const FunctionPlan& f) {
+// Of a step on a device; null for a copy.
+const KernelObject* kernel_of(const Executable& compiled, const Step& step) {
+  const auto* k = std::get_if<KernelStep>(&step.what);
+  return k != nullptr && compiled.plan().target.on_device() ? &compiled.kernels()[k->kernel]
+                                                            : nullptr;
+}
+
+nlohmann::ordered_json describe(const Executable& compiled, const FunctionPlan& f) {
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (const Step& s : f.steps) {
-    steps.push_back({{"recipe", recipe_name(plan, s)},
+    steps.push_back({{"recipe", recipe_name(compiled.plan(), s)},
                      {"operations", s.label},
                      {"flops", s.flops},
                      {"bytes", s.bytes}});
+    if (const KernelObject* k = kernel_of(compiled, s)) {
+      steps.back()["launches"] = k->launches;
+      steps.back()["threads"] = k->threads;
+      steps.back()["shared_bytes"] = k->shared_bytes;
+    }
   }
   return {{"function", f.name}, {"arena_bytes", f.arena_bytes.constant()}, {"steps", steps}};
 }
 
-void print(const Plan& plan, const FunctionPlan& f) {
+void print(const Executable& compiled, const FunctionPlan& f) {
+  const bool on_device = compiled.plan().target.on_device();
   std::printf("@%s: %zu steps, arena %lld bytes\n", f.name.c_str(), f.steps.size(),
               static_cast<long long>(f.arena_bytes.constant()));
-  std::vector<Row> rows{{"  step", "recipe", "flops", "bytes", "operations"}};
+  std::vector<Row> rows{{"  step", "recipe", "flops", "bytes"}};
+  if (on_device) rows[0].insert(rows[0].end(), {"launches", "threads", "shared"});
+  rows[0].emplace_back("operations");
   for (std::size_t s = 0; s < f.steps.size(); ++s) {
     const Step& step = f.steps[s];
-    rows.push_back({absl::StrCat("  ", s), recipe_name(plan, step), absl::StrCat(step.flops),
-                    absl::StrCat(step.bytes), step.label});
+    rows.push_back({absl::StrCat("  ", s), recipe_name(compiled.plan(), step),
+                    absl::StrCat(step.flops), absl::StrCat(step.bytes)});
+    if (const KernelObject* k = kernel_of(compiled, step)) {
+      rows.back().insert(rows.back().end(), {absl::StrCat(k->launches), absl::StrCat(k->threads),
+                                             absl::StrCat(k->shared_bytes)});
+    } else if (on_device) {
+      rows.back().insert(rows.back().end(), {"", "", ""});
+    }
+    rows.back().push_back(step.label);
   }
   std::printf("%s", table(rows).c_str());
 }
@@ -50,12 +72,14 @@ int inspect_command(const InspectCommand& options) {
   nlohmann::ordered_json json{{"target", to_text(compiled->plan().target)},
                               {"threads", threads},
                               {"workspace_bytes", workspace}};
+  const std::uint64_t on_device = hd_device_bytes(artifact, &artifact->plans[0], 0);
+  if (on_device != 0) json["device_bytes"] = on_device;
   for (const FunctionPlan& f : compiled->plan().functions) {
     if (!options.function.empty() && f.name != options.function) continue;
     if (options.json) {
-      json["functions"].push_back(describe(compiled->plan(), f));
+      json["functions"].push_back(describe(*compiled, f));
     } else {
-      print(compiled->plan(), f);
+      print(*compiled, f);
     }
   }
   if (options.json) {
@@ -65,6 +89,9 @@ int inspect_command(const InspectCommand& options) {
         "peak memory (workspace, everything included): %llu bytes with %d threads\ntarget: %s\n",
         static_cast<unsigned long long>(workspace), threads,
         to_text(compiled->plan().target).c_str());
+    if (on_device != 0) {
+      std::printf("memory of the device: %llu bytes\n", static_cast<unsigned long long>(on_device));
+    }
   }
   return 0;
 }

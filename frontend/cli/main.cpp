@@ -18,7 +18,8 @@ void add_common(CLI::App* command, Common& options) {
   command->add_option("model", options.file, "program text (.heddle) or its binary form (.hdb)")
       ->required();
   command->add_option("--function", options.function, "its name; default: the first");
-  command->add_option("--target", options.target, "host, or x86-64-linux-avx-avx2-f16c-fma-sse41");
+  command->add_option("--target", options.target,
+                      "host, host-opencl, or x86-64-linux-avx-avx2-f16c-fma-sse41");
   command->add_option("--threads", options.threads, "when running; 0: one per CPU")
       ->check(CLI::Range(0, 1000));
   command->add_option("--jobs", options.jobs, "kernels compiled side by side; 0: one per CPU")
@@ -56,7 +57,7 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   add_common(c, all.compile);
   c->remove_option(c->get_option("--target"));
   c->add_option("--target", all.compile.targets,
-                "one or more: host, x86-64-linux-avx2, arm-64-linux, arm-64-osx");
+                "one or more: host, host-opencl, x86-64-linux-avx2, arm-64-linux, arm-64-osx");
   c->add_option("-o,--output", all.compile.output, "path and name of the library: out/mlp")
       ->required();
 
@@ -64,7 +65,8 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   add_common(c, all.run);
   c->add_option("inputs", all.run.inputs, "x=@x.npy  x=2x3xf32=0  x=random:7  x=random:7:LOW:HIGH");
   c->add_option("-o,--output", all.run.output, "results as .npz");
-  c->add_option("--carrier", all.run.carrier, "cpu, or reference: the interpreter");
+  c->add_option("--carrier", all.run.carrier,
+                "cpu, opencl: the device there is, or reference: the interpreter");
   c->add_flag("--check-nan", all.run.check_nan,
               "stop at the first step that makes a NaN or an infinity");
 

@@ -14,12 +14,13 @@ std::vector<Literal> run(const RunCommand& options, const Program& model,
                          const std::vector<Literal>& inputs) {
   const std::string& name = model.entry().name;
   if (options.carrier == "reference") return interpret(model, name, inputs);
-  if (options.carrier != "cpu") {
+  if (options.carrier != "cpu" && options.carrier != "opencl") {
     throw NotAvailableError({.message = "run: unknown carrier",
                              .found = "'" + options.carrier + "'",
-                             .needed = "cpu or reference"});
+                             .needed = "cpu, opencl or reference"});
   }
   CompileOptions compile_with = compile_options(options);
+  if (options.carrier != "cpu") compile_with.target.carrier = options.carrier;
   compile_with.check_nan = options.check_nan;
   return compile(model, compile_with)->run(name, inputs);
 }

@@ -272,14 +272,15 @@ typedef void (*hd_parallel_for)(void* user, int n, void (*task)(void* context, i
                                 void* context);
 
 /* HD_HEAP_SCRATCH: scratch beyond what the plan announces comes from the heap and is no error:
-   kernels whose extents are symbols cannot announce theirs. */
-enum { HD_CHECK_NAN = 1, HD_HEAP_SCRATCH = 2 };
+   kernels whose extents are symbols cannot announce theirs. HD_DEVICE_TENSORS: of a plan with a
+   device; every call gives tensors that are there, and no room is made for others. */
+enum { HD_CHECK_NAN = 1, HD_HEAP_SCRATCH = 2, HD_DEVICE_TENSORS = 4 };
 
 /* All zero but `size` is the default. Grows at the end only. */
 typedef struct {
   uint32_t size;   /* sizeof(hd_options) */
   int32_t threads; /* 0: one per CPU; large numbers are cut to twice the CPUs (at least 8) */
-  uint32_t flags;  /* HD_CHECK_NAN, HD_HEAP_SCRATCH */
+  uint32_t flags;  /* HD_CHECK_NAN, HD_HEAP_SCRATCH, HD_DEVICE_TENSORS */
   uint32_t reserved;
   void*
       workspace; /* the caller's, aligned to 64, the instance's until hd_destroy; NULL: allocated */
@@ -336,8 +337,9 @@ uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads);
 uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
 
 /* What an instance takes on its device: prepared constants + arena + the largest function's
-   arguments, each tensor and each part rounded up to its alignment, + constants. 0: on the CPU. */
-uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan);
+   arguments (not with HD_DEVICE_TENSORS), each tensor and each part rounded up to its alignment, +
+   constants. 0: on the CPU. */
+uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan, uint32_t flags);
 
 int hd_threads(const hd_instance* instance);          /* the actual number; of NULL 0 */
 const char* hd_features(const hd_instance* instance); /* of the plan that was picked */

@@ -50,6 +50,12 @@ int refuse_pointer(hd_instance& instance, const hd_signature& s, const char* nam
   return HD_INVALID;
 }
 
+int refuse_host(hd_instance& instance, const hd_signature& s, const char* name) {
+  begin_message(instance, s) << "argument '" << name << "' is in host memory; this instance takes "
+                             << "tensors that are on its device";
+  return HD_INVALID;
+}
+
 int refuse_overlap(hd_instance& instance, const hd_signature& s, const char* a, const char* b) {
   begin_message(instance, s) << "argument '" << a << "' is written and overlaps argument '" << b
                              << "'";
@@ -103,6 +109,8 @@ int check_tensor(hd_instance& instance, const hd_signature& s, uint32_t number,
     return HD_MISMATCH;
   }
   if (found.device) return HD_OK;
+  if (instance.options.flags & HD_DEVICE_TENSORS && !empty && t.shares < 0)
+    return refuse_host(instance, s, t.name);
   const uintptr_t address = reinterpret_cast<uintptr_t>(found.data);
   if ((!found.data && !empty && t.shares < 0) || address % size_of(t.dtype)) {
     return refuse_pointer(instance, s, t.name, found.data, size_of(t.dtype));
@@ -164,6 +172,8 @@ int check_arguments(hd_instance& instance, uint32_t function, void* const* argum
   if (!s) return HD_INVALID;
   for (uint32_t i = 0; i < count; ++i) {
     const hd_argument& a = s->arguments[i];
+    if (instance.options.flags & HD_DEVICE_TENSORS && a.bytes)
+      return refuse_host(instance, *s, a.name);
     const bool misaligned = reinterpret_cast<uintptr_t>(arguments[i]) & (a.alignment - 1);
     if ((!arguments[i] && a.bytes) || misaligned)
       return refuse_pointer(instance, *s, a.name, arguments[i], a.alignment);

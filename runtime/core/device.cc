@@ -26,13 +26,13 @@ uint64_t argument_bytes(const hd_plan& plan, const hd_signature& s) {
   return bytes;
 }
 
-Block block_of(const hd_artifact& artifact, const hd_plan& plan) {
+Block block_of(const hd_artifact& artifact, const hd_plan& plan, uint32_t flags) {
   uint64_t arena = 0, arguments = 0;
   for (uint32_t i = 0; i < plan.n_functions; ++i) {
     const uint64_t bytes = aligned(plan, plan.functions[i].arena_bytes);
     if (bytes > arena) arena = bytes;
   }
-  for (uint32_t i = 0; i < artifact.n_signatures; ++i) {
+  for (uint32_t i = 0; i < artifact.n_signatures && !(flags & HD_DEVICE_TENSORS); ++i) {
     const uint64_t bytes = argument_bytes(plan, artifact.signatures[i]);
     if (bytes > arguments) arguments = bytes;
   }
@@ -56,7 +56,7 @@ class Maker {
         artifact_(*instance.artifact),
         plan_(*instance.plan),
         device_(*plan_.device),
-        block_(block_of(artifact_, plan_)) {}
+        block_(block_of(artifact_, plan_, instance.options.flags)) {}
 
   bool make() {
     instance_.device.block = device_.allocate(block_.bytes);
@@ -90,6 +90,7 @@ class Maker {
     if (!f.signature) return true;
     const hd_signature& s = *f.signature;
     const bool prepares = static_cast<int64_t>(number) == artifact_.prepare;
+    if (instance_.options.flags & HD_DEVICE_TENSORS && !prepares) return true;
     uint64_t at = block_.arguments;
     for (uint32_t i = 0; i < s.n_inputs + s.n_outputs; ++i) {
       const hd_tensor_spec& t = s.tensors[i];
@@ -202,7 +203,7 @@ int open_device(hd_instance& instance, Text& text) {
   }
   if (!Maker(instance).make()) {
     text << name << ": no memory on " << device->name << ": needed are "
-         << hd_device_bytes(instance.artifact, instance.plan) << " bytes";
+         << hd_device_bytes(instance.artifact, instance.plan, instance.options.flags) << " bytes";
     return HD_DEVICE_FAILED;
   }
   if (!send_constants(instance, why, sizeof why)) return HD_OK;
@@ -266,9 +267,9 @@ int fetch_output(hd_instance& instance, const FunctionState& f, uint32_t step, u
 
 }  // namespace hdcore
 
-uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan) {
+uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan, uint32_t flags) {
   if (!plan->device) return 0;
-  uint64_t bytes = hdcore::block_of(*artifact, *plan).bytes;
+  uint64_t bytes = hdcore::block_of(*artifact, *plan, flags).bytes;
   for (uint32_t i = 0; i < artifact->n_constants; ++i) {
     if (hdcore::is_used(*plan, i))
       bytes += hdcore::aligned(*plan, hdcore::some(artifact->constants[i].bytes));

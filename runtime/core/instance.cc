@@ -50,7 +50,8 @@ int read_options(const hd_options* given, hd_options& options, Text& text) {
       return HD_INVALID;
     }
   }
-  if (options.flags & ~uint32_t{HD_CHECK_NAN | HD_HEAP_SCRATCH} || options.reserved) {
+  if (options.flags & ~uint32_t{HD_CHECK_NAN | HD_HEAP_SCRATCH | HD_DEVICE_TENSORS} ||
+      options.reserved) {
     text << "options.flags or options.reserved hold bits that this runtime does not know";
     return HD_INVALID;
   }

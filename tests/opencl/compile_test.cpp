@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "backends/kernel_runner.h"
+#include "heddle/backends/worker.h"
 #include "heddle/frontend/checked.h"
 #include "heddle/frontend/nn.h"
 #include "heddle/frontend/ops.h"
@@ -172,6 +173,17 @@ TEST(OpenClPrograms, TooMuchForTheDeviceIsAnErrorAndNothingIsLeft) {
       {heddle::f32({1})});
   expect_error<RuntimeError>([&] { on_device(program); }, "no memory on opencl");
   EXPECT_EQ(hd_opencl_live_memories(), before);
+}
+
+TEST(OpenClPrograms, CompiledTwiceTheKernelsAreTheSameBytes) {
+  const Plan plan = lower(mlp_step(), device::target()).plan;
+  const auto once = compile_kernels(plan.kernels, Cache(), {}),
+             twice = compile_kernels(plan.kernels, Cache(), {});
+  ASSERT_EQ(once.size(), twice.size());
+  for (std::size_t k = 0; k < once.size(); ++k) {
+    EXPECT_EQ(once[k].symbol, twice[k].symbol);
+    EXPECT_TRUE(once[k].object == twice[k].object) << once[k].symbol;
+  }
 }
 
 // ---- several at once ----

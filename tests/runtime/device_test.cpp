@@ -58,7 +58,8 @@ TEST_F(Device, TheWorkspaceIsTheHostsPartAndTheDevicesIsKnown) {
   const hd_plan& plan = tables.artifact().plans[0];
   EXPECT_EQ(hd_plan_workspace_bytes(&plan, 1), 0u);
   // arena, x, y, and a line behind them
-  EXPECT_EQ(hd_device_bytes(&tables.artifact(), &plan), 4 * queued::kAlignment);
+  EXPECT_EQ(hd_device_bytes(&tables.artifact(), &plan, 0), 4 * queued::kAlignment);
+  EXPECT_EQ(hd_device_bytes(&tables.artifact(), &plan, HD_DEVICE_TENSORS), 2 * queued::kAlignment);
   Instance instance(tables);
   EXPECT_EQ(hd_threads(instance.handle), 1);
 }
@@ -108,6 +109,24 @@ TEST_F(Device, TensorsThatAreThereStayThere) {
   }
   queued::device.release(x);
   queued::device.release(y);
+}
+
+TEST_F(Device, NoRoomIsMadeForTensorsThatAreThereAlways) {
+  const ArtifactTables tables(two_steps());
+  hd_options o = options();
+  o.flags = HD_DEVICE_TENSORS;
+  Instance instance(tables, &o);
+  ASSERT_EQ(instance.status, HD_OK) << hd_error(nullptr);
+  EXPECT_EQ(queued::live_memories(), 2);  // the block, a view of the arena
+  float x[16] = {}, y[16];
+  EXPECT_EQ(instance.run(x, y), HD_INVALID);
+  EXPECT_EQ(instance.error(),
+            "mlp.f: argument 'x' is in host memory; this instance takes tensors that are on its "
+            "device");
+  const int64_t shape[] = {4, 4};
+  const hd_tensor tensors[] = {{x, shape, nullptr, HD_F32, 2, 0},
+                               {y, shape, nullptr, HD_F32, 2, 0}};
+  EXPECT_EQ(hd_run_tensors(instance.handle, 0, tensors, 2), HD_INVALID);
 }
 
 TEST_F(Device, ConstantsAreSentOnceAndCopiesStayThere) {

@@ -180,7 +180,7 @@ TEST(Create, OptionsOfAnotherSize) {
             "options.size is 0; set it to the size of the struct");
   EXPECT_EQ(hd_threads(nullptr), 0);
   for (const auto spoil :
-       {+[](hd_options& bad) { bad.flags = 4; }, +[](hd_options& bad) { bad.reserved = 1; },
+       {+[](hd_options& bad) { bad.flags = 8; }, +[](hd_options& bad) { bad.reserved = 1; },
         +[](hd_options& bad) { bad.threads = -1; }}) {
     hd_options bad = options();
     spoil(bad);

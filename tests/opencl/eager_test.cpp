@@ -1,0 +1,211 @@
+// Tensors on the carrier "opencl": operations by the rows of their records, gradients, lifetimes
+// and errors.
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "backends/operation_rows.h"
+#include "heddle/backends/opencl/carrier.h"
+#include "heddle/frontend/heddle.h"
+#include "heddle/graph/operation.h"
+#include "heddle/runtime/device/opencl.h"
+#include "support/expect_error.h"
+#include "support/test_device.h"
+
+namespace heddle::testing {
+namespace {
+
+constexpr TensorOptions kThere{.carrier = "opencl"}, kThereInts{DType::i32, "opencl"};
+
+Tensor random_there(const Type& type, unsigned seed, double low = -2, double high = 2) {
+  return tensor(random_literal(type, seed, low, high), "opencl");
+}
+
+class OpenClTensors : public ::testing::Test {
+ protected:
+  void SetUp() override { device::prepare({}); }
+};
+
+// A row of every operation that can be called: in turn of f32, of i32, of bool, where it has them.
+std::vector<Row> rows_of_calls() {
+  constexpr DType kUsual[] = {DType::f32, DType::i32, DType::boolean};
+  std::map<const Operation*, std::vector<Row>> of;
+  for (const Row& r : compiled_rows()) {
+    const std::vector<Type>& types = r.workload.operands;
+    const bool usual = std::all_of(types.begin(), types.end(), [&](const Type& t) {
+      return std::count(std::begin(kUsual), std::end(kUsual), t.dtype) != 0;
+    });
+    if (usual && !types.empty() && !r.op->surface.overloads.empty()) of[r.op].push_back(r);
+  }
+  std::vector<Row> rows;
+  for (const Operation* op : built_in_operations()) {
+    const std::vector<Row>& own = of[op];
+    if (own.empty()) continue;
+    const auto wanted = std::find_if(own.begin(), own.end(), [&](const Row& r) {
+      return r.workload.operands[0].dtype == kUsual[rows.size() % 3];
+    });
+    rows.push_back(wanted == own.end() ? own.front() : *wanted);
+  }
+  return rows;
+}
+
+std::vector<Tensor> run_row(const Row& row, const std::vector<Literal>& literals,
+                            std::string_view carrier) {
+  std::vector<Operand> operands;
+  for (const Literal& l : literals) operands.emplace_back(tensor(l, carrier));
+  return call(*row.op, operands, row.workload.attributes, {});
+}
+
+TEST_F(OpenClTensors, OperationsAgreeWithTheReference) {
+  std::mt19937_64 random(20240607);
+  const std::vector<Row> rows = rows_of_calls();
+  EXPECT_GT(rows.size(), 60u);
+  for (const Row& r : rows) {
+    const auto literals = ops_test::random_operands(r.workload, r.workload.operands, random);
+    const auto want = run_row(r, literals, "reference"), got = run_row(r, literals, "opencl");
+    for (std::size_t o = 0; o < want.size(); ++o) {
+      EXPECT_EQ(got[o].storage()->carrier(), &opencl_carrier());
+      const double tolerance = tolerance_of(*r.op, want[o].type().dtype);
+      expect_close(to_literal(got[o]), to_literal(want[o]), tolerance, tolerance,
+                   std::string(r.op->name) + " output " + std::to_string(o));
+    }
+  }
+}
+
+TEST_F(OpenClTensors, OddSizesAndEmptyOnes) {
+  for (std::int64_t n : {0, 1, 7, 1023}) {
+    const Tensor x = random_there(heddle::f32({3, n}), 1), y = random_there(heddle::f32({n}), 2);
+    const Tensor a = on(x, "cpu"), b = on(y, "cpu");
+    const std::string size = std::to_string(n);
+    expect_close(to_literal(x * y + 1.0f), to_literal(a * b + 1.0f), 1e-6, 1e-6, size);
+    expect_close(to_literal(sum(x, {1})), to_literal(sum(a, {1})), 1e-5, 1e-4, size);
+    expect_close(to_literal(transpose(x)), to_literal(transpose(a)), 0, 0, size);
+  }
+  const Tensor i = random_there(heddle::i32({2, 5}), 3, -100, 100);
+  expect_close(to_literal(i * i), to_literal(on(i, "cpu") * on(i, "cpu")), 0, 0, "i32");
+  expect_close(to_literal(i < 3), to_literal(on(i, "cpu") < 3), 0, 0, "bool");
+}
+
+TEST_F(OpenClTensors, GradientsFlowOnTheDevice) {
+  std::vector<Tensor> results;
+  for (const char* carrier : {"cpu", "opencl"}) {
+    const Tensor x = tensor(random_literal(heddle::f32({5, 9}), 1), carrier);
+    Tensor w = tensor(random_literal(heddle::f32({9, 4}), 2), carrier);
+    Tensor b = tensor(random_literal(heddle::f32({4}), 3), carrier);
+    require_gradient(w);
+    require_gradient(b);
+    const Tensor loss = sum(softmax(tanh(matmul(x, w) + b)) * 0.5f + relu(matmul(x, w)));
+    backward(loss);
+    results.insert(results.end(), {loss, *gradient(w), *gradient(b)});
+  }
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(results[3 + r].storage()->carrier(), &opencl_carrier());
+    expect_close(to_literal(results[3 + r]), to_literal(results[r]), 2e-5, 2e-5, std::to_string(r));
+  }
+}
+
+TEST_F(OpenClTensors, ElementsGoForthAndBack) {
+  const Tensor x = empty({4}, kThere);
+  assign(x, tensor({1, 2, 3, 4}, {4}));
+  const std::vector<double> two{9, 8};
+  assign(x, 1, two);
+  EXPECT_EQ(elements(x), (std::vector<double>{1, 9, 8, 4}));
+  EXPECT_EQ(elements(x, 2, 2), (std::vector<double>{8, 4}));
+  EXPECT_EQ(elements(full({3}, 7, kThereInts)), (std::vector<double>{7, 7, 7}));
+  EXPECT_EQ(item(sum(on(on(x, "cpu"), "opencl"))), 22);
+}
+
+TEST_F(OpenClTensors, MemoryIsGivenBack) {
+  const Tensor x = full({64}, 1, kThere);
+  exp(x);  // what its program keeps
+  const auto before = hd_opencl_live_memories();
+  {
+    const Tensor y = exp(x);
+    EXPECT_EQ(hd_opencl_live_memories(), before + 1);
+    release(y);
+    EXPECT_EQ(hd_opencl_live_memories(), before);
+    expect_error<ReleasedError>([&] { release(y); });
+    expect_error<ReleasedError>([&] { exp(y); }, "released", 18);
+    expect_error<ReleasedError>([&] { elements(y); }, "released");
+  }
+  EXPECT_EQ(hd_opencl_live_memories(), before);
+}
+
+TEST_F(OpenClTensors, CarriersDoNotMix) {
+  const Tensor x = full({4}, 1, kThere), y = full({4}, 1);
+  const std::string text = expect_error<Error>([&] { x + y; }, "carrier");
+  EXPECT_NE(text.find("eager_test.cpp"), std::string::npos) << text;
+}
+
+TEST_F(OpenClTensors, FaultsNameTheOperation) {
+  const Tensor x = full({4}, 2000000000, kThereInts);
+  expect_error<OverflowError>([&] { checked::add(x, x); }, "eager_test.cpp", 27);
+  EXPECT_EQ(item(sum(checked::add(full({4}, 2, kThereInts), full({4}, 3, kThereInts)))), 20);
+}
+
+TEST_F(OpenClTensors, TooLargeIsAnErrorAndOperandsStay) {
+  const Tensor x = full({1 << 20}, 2, kThere);
+  const auto before = hd_opencl_live_memories();
+  expect_error<RuntimeError>([&] { empty({1 << 20, 1 << 20}, kThere); }, "no memory on opencl");
+  expect_error<RuntimeError>([&] { broadcast_to(x, {1 << 19, 1 << 20}); }, "no memory on opencl");
+  EXPECT_EQ(hd_opencl_live_memories(), before);
+  EXPECT_EQ(item(reduce_max(x)), 2);
+}
+
+TEST_F(OpenClTensors, SeveralThreads) {
+  const Tensor x = random_there(heddle::f32({33, 65}), 5);
+  const Literal want = to_literal(softmax(on(x, "cpu")));
+  std::vector<std::thread> threads;
+  std::vector<Literal> got(2 * 20);
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 20; ++i) got[20 * t + i] = to_literal(softmax(x));
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const Literal& g : got) expect_close(g, want, 2e-5, 1e-6, "softmax");
+}
+
+// ---- without a device ----
+
+// The running test once more in a process that finds no driver; its exit code.
+int run_without_drivers() {
+  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  std::string filter = std::string("--gtest_filter=") + test.test_suite_name() + "." + test.name();
+  std::string program = "child", none = "OCL_ICD_VENDORS=/nonexistent";
+  char* arguments[] = {program.data(), filter.data(), nullptr};
+  std::vector<char*> variables;
+  for (char** v = environ; *v != nullptr; ++v) variables.push_back(*v);
+  variables.insert(variables.end(), {none.data(), nullptr});
+  pid_t child = 0;
+  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, variables.data()) != 0) {
+    return -1;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(OpenClAbsent, IsNamedWithWhatToInstallAndTheCpuGoesOn) {
+  if (std::getenv("OCL_ICD_VENDORS") == nullptr) {
+    EXPECT_EQ(run_without_drivers(), 0);
+    return;
+  }
+  expect_error<NotAvailableError>([] { full({4}, 1, kThere); }, "install");
+  const Tensor x = full({4}, 1);
+  expect_error<NotAvailableError>([&] { on(x, "opencl"); }, "pocl-opencl-icd");
+  Target target = Target::host();
+  target.carrier = "opencl";
+  const Program program = trace([](const Tensor& t) { return exp(t); }, {heddle::f32({4})});
+  expect_error<NotAvailableError>([&] { compile(program, {.target = target}); }, "install");
+  EXPECT_EQ(item(sum(x)), 4);
+}
+
+}  // namespace
+}  // namespace heddle::testing
