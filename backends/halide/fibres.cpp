@@ -182,6 +182,92 @@ FibreStage::Inclusive FibreStage::make_chunked_scan(int lanes) {
   };
 }
 
+namespace {
+
+constexpr std::int64_t kBlock = 4096;  // elements: of short fibres, many are a task
+
+struct FibreLoops {
+  Func f;
+  std::size_t axis;
+  Extents extents;
+  std::vector<Var> others;  ///< innermost first
+  const Fibres& recipe;
+
+  const Extent& length() const { return extents[axis]; }
+};
+
+Var fuse_others(FibreLoops& l) {
+  Var at = l.others[0];
+  for (std::size_t a = 1; a < l.others.size(); ++a) {
+    Var fused("fibres" + std::to_string(a));
+    l.f.fuse(at, l.others[a], fused);
+    at = fused;
+  }
+  return at;
+}
+
+// What a fibre takes outweighs asking whether it is there: one form of the loops will do.
+void keep_whole(Func f, const std::vector<Var>& loops) {
+  for (const Var& v : loops) f.partition(v, Halide::Partition::Never);
+}
+
+// Tasks of whole blocks: fibres that lie side by side along the innermost of the other axes.
+Var loop_over_blocks(FibreLoops& l, const Extent& side) {
+  Var own("fibre"), block("block");
+  Expr size;
+  if (l.length().is_constant() && side.is_constant()) {
+    const std::int64_t most = std::max<std::int64_t>(1, kBlock / l.length().number());
+    size = constant(std::min(side.number(), most));
+  } else {
+    const Expr most = constant(kBlock) / max(constant(l.length()), 1);
+    size = max(1, min(constant(side), most));
+  }
+  l.f.split(l.others[0], block, own, size, Halide::TailStrategy::GuardWithIf);
+  l.others[0] = block;
+  const Var at = fuse_others(l);
+  l.f.parallel(at);
+  keep_whole(l.f, {at, own});
+  return at;
+}
+
+// One fibre, or one strip of them, at a time; tasks of `grain`.
+Var loop_over_fibres(FibreLoops& l) {
+  const Fibres& recipe = l.recipe;
+  Extent count = 1;  // loops over fibres, or strips of them
+  for (std::size_t a = 0; a < l.extents.size(); ++a) {
+    const bool strips = recipe.strip > 1 && a + 1 == l.extents.size();
+    if (a != l.axis) {
+      count = count * (strips ? ceil_div(l.extents[a], recipe.strip) : l.extents[a]);
+    }
+  }
+  const Var at = fuse_others(l);
+  if (count.at_most(recipe.grain)) return at;
+  Var task("task"), own("fibre");
+  l.f.split(at, task, own, constant(recipe.grain), tail(count, recipe.grain)).parallel(task);
+  keep_whole(l.f, {task, own});
+  return own;
+}
+
+// The order of the loops, and vectors along the innermost.
+void order_loops(FibreLoops& l, const Var& along, int lanes) {
+  std::vector<Halide::VarOrRVar> order{along};
+  const Fibres& recipe = l.recipe;
+  if (recipe.strip > 1) {
+    Var xo("xo"), xi("xi");
+    l.f.split(l.others[0], xo, xi, recipe.strip, tail(l.extents.back(), recipe.strip));
+    l.others[0] = xo;
+    order.insert(order.begin(), xi);
+    order.insert(order.end(), l.others.begin(), l.others.end());
+    l.f.reorder(order).vectorize(xi, std::gcd(lanes, recipe.strip)).unroll(xi);
+    return;
+  }
+  order.insert(order.end(), l.others.begin(), l.others.end());
+  l.f.reorder(order);
+  if (l.axis + 1 == l.extents.size()) vectorize(l.f, along, l.length(), lanes, 1);
+}
+
+}  // namespace
+
 void apply(KernelBuilder& b, const Fibres& recipe) {
   const Node& node = *fibre_node(b.kernel.body);
   const ValueId v = node.results[0];
@@ -195,48 +281,21 @@ void apply(KernelBuilder& b, const Fibres& recipe) {
   }
   b.make_outputs();
   OutputGroup& out = b.outputs[0];
-  const auto axis = static_cast<std::size_t>(fibre_axis(node));
-  std::vector<Var> loops;  // innermost first
-  for (std::size_t a = out.args.size(); a-- > 0;) {
-    if (a != axis) loops.push_back(out.args[a]);
+  FibreLoops loops{
+      out.f, static_cast<std::size_t>(fibre_axis(node)), b.elements.extents(v), {}, recipe};
+  Extent side = 1;  // of the innermost other axis
+  for (std::size_t a = 0; a < out.args.size(); ++a) {
+    if (a == loops.axis) continue;
+    loops.others.insert(loops.others.begin(), out.args[a]);
+    side = loops.extents[a];
   }
-  const Extents extents = b.elements.extents(v);
-  Extent count = 1;  // loops over fibres, or strips of them
-  for (std::size_t a = 0; a < extents.size(); ++a) {
-    const bool strips = recipe.strip > 1 && a + 1 == extents.size();
-    if (a != axis) count = count * (strips ? ceil_div(extents[a], recipe.strip) : extents[a]);
-  }
-  Func f = out.f;
-  std::vector<Halide::VarOrRVar> order{out.args[axis]};
-  if (recipe.strip > 1) {
-    Var xo("xo"), xi("xi");
-    f.split(loops[0], xo, xi, recipe.strip, tail(extents.back(), recipe.strip));
-    loops[0] = xo;
-    order.insert(order.begin(), xi);
-    order.insert(order.end(), loops.begin(), loops.end());
-    f.reorder(order).vectorize(xi, std::gcd(b.lanes, recipe.strip)).unroll(xi);
-  } else {
-    order.insert(order.end(), loops.begin(), loops.end());
-    f.reorder(order);
-    if (axis + 1 == out.args.size()) {
-      vectorize(f, out.args[axis], extents[axis], b.lanes, 1);
-    }
-  }
+  order_loops(loops, out.args[loops.axis], b.lanes);
   Var at = Var::outermost();
-  if (!loops.empty()) {
-    at = loops[0];
-    for (std::size_t l = 1; l < loops.size(); ++l) {
-      Var fused("fibres" + std::to_string(l));
-      f.fuse(at, loops[l], fused);
-      at = fused;
-    }
-    if (!count.at_most(recipe.grain)) {
-      Var task("task"), own("fibre");
-      f.split(at, task, own, constant(recipe.grain), tail(count, recipe.grain)).parallel(task);
-      at = own;
-    }
+  if (!loops.others.empty()) {
+    const bool sorts = node.op->strict.pattern != Pattern::scan;
+    at = sorts ? loop_over_blocks(loops, side) : loop_over_fibres(loops);
   }
-  fibres->compute_at(f, at);
+  fibres->compute_at(out.f, at);
 }
 
 }  // namespace heddle::halide

@@ -50,8 +50,7 @@ class FibreStage {
   Inclusive make_chunked_scan(int lanes);
   void make_sort();
   Func make_counted_order(const Func& keys);
-  Func make_ranks(const Func& keys);
-  Func make_radix_pass(const Func& keys, std::optional<Func> before, int pass);
+  Func call_argsort(const Func& keys);
 
   KernelBuilder& b_;
   const ValueId v_;
