@@ -1,6 +1,8 @@
 #include "heddle/frontend/common_calls.h"
 
 #include "heddle/graph/call.h"
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
 
 namespace heddle {
 namespace {
@@ -33,6 +35,23 @@ void add_call(const Operation& op, const OperationSchema& schema, const Workload
   }
 }
 
+// The convolutions of the usual networks: 3x3 and 1x1 at strides 1 and 2, the first layers' 5x5 and
+// 7x7. Their taps and padding are numbers in a kernel, so each is one.
+void add_convolutions(std::vector<Function>& calls) {
+  struct Form {
+    std::int64_t taps, stride, padding;
+  };
+  for (const Form& f : {Form{3, 1, 1}, Form{3, 2, 1}, Form{3, 1, 0}, Form{1, 1, 0}, Form{1, 2, 0},
+                        Form{5, 1, 2}, Form{7, 2, 3}}) {
+    const std::vector<std::int64_t> strides(2, f.stride), padding(2, f.padding), none(2, 1);
+    // An image whose last axis is long enough for vectors, as images are.
+    const Workload row{
+        .operands = {{DType::f32, {2, 8, 32, 32}}, {DType::f32, {16, 8, f.taps, f.taps}}},
+        .attributes = Attributes::of(ConvAttributes{strides, padding, padding, none, none})};
+    add_call(op_conv_general, op_conv_general.surface.overloads[0], row, calls);
+  }
+}
+
 }  // namespace
 
 std::vector<Function> common_calls() {
@@ -45,6 +64,7 @@ std::vector<Function> common_calls() {
       if (common) add_call(*op, op->surface.overloads[0], row, calls);
     }
   }
+  add_convolutions(calls);
   return calls;
 }
 

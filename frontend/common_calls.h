@@ -9,7 +9,7 @@
 namespace heddle {
 
 /// One function per call: every operation that takes tensors alone, on the types of its own test
-/// rows that are of f32, i32 or bool.
+/// rows that are of f32, i32 or bool; and the usual networks' convolutions.
 std::vector<Function> common_calls();
 
 }  // namespace heddle
