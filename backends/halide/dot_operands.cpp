@@ -16,23 +16,22 @@ DotOperands::DotOperands(Elements& elements, ValueId dot)
       columns_(elements.extents(s_.columns)),
       inner_(elements.extents(s_.inner)) {}
 
-Expr DotOperands::left(const Expr& batch, const Expr& row, const Expr& inner) const {
+Expr DotOperands::left(const Expr& batch, const Expr& row, const Index& inner) const {
   if (!conv_) {
-    return operand(0, s_.lhs_batch, s_.lhs_rows, rows_, s_.lhs_inner, batch, row, inner);
+    return operand(0, s_.lhs_batch, s_.lhs_rows, s_.lhs_inner, batch, unflatten(row, rows_), inner);
   }
-  Index index = unflatten(inner, inner_);
+  Index index = inner;
   index.insert(index.begin(), batch * constant(m()) + row);
   return elements_.at(node_.operands[1], index);
 }
 
-Expr DotOperands::right(const Expr& batch, const Expr& column, const Expr& inner) const {
+Expr DotOperands::right(const Expr& batch, const Index& column, const Index& inner) const {
   if (conv_) return patch(batch, column, inner);
-  return operand(1, s_.rhs_batch, s_.rhs_columns, columns_, s_.rhs_inner, batch, column, inner);
+  return operand(1, s_.rhs_batch, s_.rhs_columns, s_.rhs_inner, batch, column, inner);
 }
 
-Expr DotOperands::patch(const Expr& batch, const Expr& column, const Expr& inner) const {
-  const Index outer = unflatten(batch, batch_), at = unflatten(column, columns_),
-              tap = unflatten(inner, inner_);
+Expr DotOperands::patch(const Expr& batch, const Index& at, const Index& tap) const {
+  const Index outer = unflatten(batch, batch_);
   const std::ptrdiff_t skip = by_image() ? 0 : 1;
   Index result;
   if (by_image()) result.assign(outer.begin() + 2, outer.end());
@@ -49,16 +48,15 @@ Expr DotOperands::left_batch(const Expr& batch) const {
 }
 
 Expr DotOperands::operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes,
-                          const Extents& free, const Axes& inner_axes, const Expr& batch,
-                          const Expr& position, const Expr& inner) const {
+                          const Axes& inner_axes, const Expr& batch, const Index& position,
+                          const Index& inner) const {
   Index index(batch_axes.size() + free_axes.size() + inner_axes.size());
-  auto put = [&](const Axes& axes, const Expr& flat, const Extents& extents) {
-    const Index i = unflatten(flat, extents);
+  auto put = [&](const Axes& axes, const Index& i) {
     for (std::size_t a = 0; a < axes.size(); ++a) index[static_cast<std::size_t>(axes[a])] = i[a];
   };
-  put(batch_axes, batch, batch_);
-  put(free_axes, position, free);
-  put(inner_axes, inner, inner_);
+  put(batch_axes, unflatten(batch, batch_));
+  put(free_axes, position);
+  put(inner_axes, inner);
   return elements_.at(node_.operands[k], index);
 }
 

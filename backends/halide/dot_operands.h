@@ -21,10 +21,13 @@ class DotOperands {
   Extent n() const { return product(columns_); }
   Extent k() const { return product(inner_); }
   Extent batches() const { return product(batch_); }
+  const Extents& columns() const { return columns_; }
+  const Extents& inner() const { return inner_; }
 
-  // Elements by positions, row-major in the lists of axes; they must lie inside.
-  Expr left(const Expr& batch, const Expr& row, const Expr& inner) const;
-  Expr right(const Expr& batch, const Expr& column, const Expr& inner) const;
+  // Elements by positions in the lists of axes, row-major where they are one number; they must lie
+  // inside.
+  Expr left(const Expr& batch, const Expr& row, const Index& inner) const;
+  Expr right(const Expr& batch, const Index& column, const Index& inner) const;
   /// The batch of the left side that belongs to a batch: a convolution's kernel is the same for all
   /// images.
   Expr left_batch(const Expr& batch) const;
@@ -37,10 +40,9 @@ class DotOperands {
   using Axes = std::vector<std::int64_t>;
   // The images of a convolution are batches, or columns (see DotShape).
   bool by_image() const { return batch_.size() > 1; }
-  Expr patch(const Expr& batch, const Expr& column, const Expr& inner) const;
-  Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Extents& free,
-               const Axes& inner_axes, const Expr& batch, const Expr& position,
-               const Expr& inner) const;
+  Expr patch(const Expr& batch, const Index& column, const Index& inner) const;
+  Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Axes& inner_axes,
+               const Expr& batch, const Index& position, const Index& inner) const;
 
   Elements& elements_;
   const Node& node_;

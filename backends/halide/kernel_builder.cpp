@@ -183,22 +183,6 @@ void KernelBuilder::store_value(ValueId v) {
   if (!args.empty()) heddle::halide::vectorize(f, args.back(), extents.back(), lanes_of(v), 1);
 }
 
-// Windows that look for elements at every tap are much code where nothing is known of extents: they
-// read copies with padding and holes instead.
-Elements::Reader KernelBuilder::store_places(const Node& window) {
-  const Expr nothing = Reduction(elements, window.results[0]).initial()[0];
-  const std::optional<Places> places = places_under(elements, window, nothing);
-  if (!places) return nullptr;
-  OutputGroup group{Func("places" + std::to_string(window.results[0].index)),
-                    places->extents,
-                    make_vars("i", places->extents.size()),
-                    {}};
-  group.f(reversed(as_index(group.args))) = places->element(as_index(group.args));
-  group.f.compute_root();
-  schedule_map(group, choose_map(kernel.body, kernel.target));
-  return [f = group.f](const Index& i) { return Expr(f(reversed(i))); };
-}
-
 Columns KernelBuilder::plain_columns() const { return {.strip = 2 * vector, .grain = 0}; }
 
 void KernelBuilder::make_stage_once(const Stage& stage) {

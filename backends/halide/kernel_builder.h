@@ -9,6 +9,7 @@
 
 #include "heddle/backends/halide/loops.h"
 #include "heddle/schedule/kernel.h"
+#include "heddle/schedule/loops.h"
 
 namespace heddle::halide {
 
@@ -67,8 +68,29 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& columns)
 void stage_scatter(KernelBuilder& b, ValueId v, const Scatter& scatter);
 /// A contraction in register tiles, stored whole.
 void stage_contraction(KernelBuilder& b, ValueId v, const Contract& contract);
+/// The same in the outputs' own loops: they are made of its elements, by their index. `row_axis` of
+/// the outputs is the rows, the last one the columns, the others are the batch.
+void store_contraction(KernelBuilder& b, ValueId v, const Contract& contract, std::size_t row_axis);
+/// With its tasks cut by the work.
+Contract with_tasks(Contract contract, const Function& body, const DotShape& shape);
 /// A convolution that is not written out.
 void stage_conv(KernelBuilder& b, const Stage& stage);
+/// Whether the outputs are a convolution's elements, so that its tiles need not be stored before:
+/// then the kernel is one.
+bool conv_is_stored_once(const KernelBuilder& b);
+void store_conv(KernelBuilder& b);
+
+/// A value of rows, stored row by row: its Func's arguments are its own axes, innermost first, then
+/// the row. From here on it is read from there.
+struct RowValue {
+  Func f;
+  std::vector<Var> wide;  ///< its own axes, outermost first
+  Extents lengths;        ///< theirs
+};
+/// `axes` axes are rows; `kept` is the index of a row, `row_of` the row of an index.
+RowValue store_row_value(KernelBuilder& b, ValueId v, std::size_t axes,
+                         const std::function<Index(const Var&)>& kept,
+                         const std::function<Expr(const Index&)>& row_of);
 
 // The recipes.
 void apply(KernelBuilder& b, const Map& map);

@@ -196,4 +196,25 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
              [](const Index& i) { return reversed(i); });
 }
 
+RowValue store_row_value(KernelBuilder& b, ValueId v, std::size_t axes,
+                         const std::function<Index(const Var&)>& kept,
+                         const std::function<Expr(const Index&)>& row_of) {
+  const Extents extents = b.elements.extents(v);
+  RowValue value{Func("row" + std::to_string(v.index)),
+                 make_vars("j", extents.size() - axes),
+                 {extents.begin() + static_cast<std::ptrdiff_t>(axes), extents.end()}};
+  const Var y("y");
+  Index index = kept(y);
+  index.insert(index.end(), value.wide.begin(), value.wide.end());
+  std::vector<Expr> arguments = reversed(as_index(value.wide));
+  arguments.push_back(y);
+  value.f(arguments) = b.elements.at(v, index);
+  b.elements.stage(v, [=, f = value.f](const Index& i) {
+    std::vector<Expr> a(i.rbegin(), i.rend() - static_cast<std::ptrdiff_t>(axes));
+    a.push_back(row_of(i));
+    return Expr(f(a));
+  });
+  return value;
+}
+
 }  // namespace heddle::halide

@@ -121,23 +121,35 @@ Expr conv_element(Elements& elements, const Node& node, const Expr& image, const
                     Halide::Internal::make_zero(t));
 }
 
-std::optional<Places> places_under(Elements& elements, const Node& node, const Expr& otherwise) {
-  Windows w = windows_of(elements, node);
+namespace {
+
+Extent smaller(const Extent& a, const Extent& b) {
+  if (a.is_constant() && b.is_constant()) return std::min(a.number(), b.number());
+  return Extent(min(constant(a), constant(b)));
+}
+
+// `extent` places under all windows; what is cut off lies before the first or behind the last.
+Places::Axis elements_under(const Axis& a, const Extent& extent) {
+  if (all_inside(a) && a.low == 0 && a.high == 0) return {0, extent};
+  const std::int64_t d = a.base_dilation, first = a.low < 0 ? (-a.low + d - 1) / d : 0;
+  const Extent end = smaller(a.operand, (extent - 1 - a.low + d) / d);
+  return {first, end - first, a.low, d, false};
+}
+
+}  // namespace
+
+std::optional<Places> places_under(Elements& elements, const Node& node) {
+  const Windows w = windows_of(elements, node);
   if (std::all_of(w.axes.begin(), w.axes.end(), all_inside)) return std::nullopt;
   Places places;
   places.extents = elements.extents(node.operands[0]);
   places.extents.resize(w.skip);
-  for (Axis& a : w.axes) {
+  for (const Extent& e : places.extents) places.axes.push_back({0, e});
+  for (const Axis& a : w.axes) {
     const Extent reach = (a.window - 1) * a.window_dilation + 1;
     places.extents.push_back((a.result - 1) * a.stride + reach);
-    a.result = places.extents.back(), a.stride = 1, a.window = 1;
+    places.axes.push_back(elements_under(a, places.extents.back()));
   }
-  places.element = [&elements, &node, w, otherwise](const Index& at) {
-    Index index(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(w.skip));
-    const Index place(at.begin() + static_cast<std::ptrdiff_t>(w.skip), at.end());
-    const Expr inside = add_places(index, w.axes, place, place);
-    return chosen(inside, elements.at(node.operands[0], index), otherwise);
-  };
   return places;
 }
 

@@ -3,8 +3,8 @@
 #ifndef HEDDLE_BACKENDS_HALIDE_WINDOW_H_
 #define HEDDLE_BACKENDS_HALIDE_WINDOW_H_
 
-#include <functional>
 #include <optional>
+#include <vector>
 
 #include "heddle/backends/halide/elements.h"
 
@@ -21,13 +21,19 @@ Expr conv_element(Elements& elements, const Node& node, const Expr& image, const
                   const Index& result, const Index& tap);
 
 /// The places under the windows of a reduce_window_* or conv_general that is read in place: their
-/// extents (of a convolution: images and channels first), and what stands at one. Nothing when all
-/// of them are elements of the operand.
+/// extents (of a convolution: images and channels first), and where the operand's elements are.
 struct Places {
+  /// Elements first ... first + count - 1 of the operand, each at low + dilation * element.
+  struct Axis {
+    Extent first, count;
+    std::int64_t low = 0, dilation = 1;
+    bool is_whole = true;  ///< each place is the element of its number
+  };
   Extents extents;
-  std::function<Expr(const Index&)> element;
+  std::vector<Axis> axes;
 };
-std::optional<Places> places_under(Elements& elements, const Node& node, const Expr& otherwise);
+/// Nothing when all places are elements of the operand.
+std::optional<Places> places_under(Elements& elements, const Node& node);
 
 }  // namespace heddle::halide
 

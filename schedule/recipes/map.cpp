@@ -12,12 +12,8 @@ Map choose_map(const Function& body, const Target& target) {
   for (const Output& o : body.outputs) {
     elements = std::max(elements, product(hints(body.type(o.value).dims)));
   }
-  // Windows that are written out are code enough, with edges and a middle.
-  const bool windows = std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node& n) {
-    const Pattern p = n.op->strict.pattern;
-    return (p == Pattern::window || n.op == &op_conv_general) && !is_reduction(body, n);
-  });
-  if (windows && is_symbolic(body)) map.unroll = 1;
+  // Two vectors at a time gain little and are twice the code, which is compiled when a user waits.
+  if (is_symbolic(body)) map.unroll = 1;
   map.grain = choose_grain(estimated_ns_in_place(body), elements, map.vector * map.unroll);
   return map;
 }

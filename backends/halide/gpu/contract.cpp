@@ -89,9 +89,6 @@ class BlockTiles {
   }
 
  private:
-  static Expr inside(const Expr& i, const Extent& extent, std::int64_t factor) {
-    return heddle::halide::inside(i, extent, factor);
-  }
   // Beyond the last inner index both sides are zero.
   Expr padded(const Expr& element, const Expr& inner) const {
     if (dot_.k().divisible_by(kInner)) return element;
@@ -101,11 +98,13 @@ class BlockTiles {
   void define_funcs() {
     const Extent k = dot_.k();
     k_ = RDom(0, kInner, 0, constant(ceil_div(k, kInner)), "k" + name_);
-    const Expr inner = ko_ * kInner + q_, last = inside(inner, k, kInner);
+    const Expr inner = ko_ * kInner + q_;
+    const Index last = unflatten(inside(inner, k, kInner), dot_.inner());
+    const Expr column = inside(jo_ * (nt_ * tn_) + j_, dot_.n(), nt_ * tn_);
     lhs_(i_, q_, ko_, io_, bt_) =
         padded(dot_.left(bt_, inside(io_ * (mt_ * tm_) + i_, dot_.m(), mt_ * tm_), last), inner);
     rhs_(j_, q_, ko_, jo_, bt_) =
-        padded(dot_.right(bt_, inside(jo_ * (nt_ * tn_) + j_, dot_.n(), nt_ * tn_), last), inner);
+        padded(dot_.right(bt_, unflatten(column, dot_.columns()), last), inner);
     row_(i_, mx_, q_, ko_, io_, bt_) = lhs_(i_ * mt_ + mx_, q_, ko_, io_, dot_.left_batch(bt_));
     column_(j_, nx_, q_, ko_, jo_, bt_) = rhs_(j_ * nt_ + nx_, q_, ko_, jo_, bt_);
     const Expr a = row_(i_, mx_, k_.x, k_.y, io_, bt_), x = column_(j_, nx_, k_.x, k_.y, jo_, bt_);

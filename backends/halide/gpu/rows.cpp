@@ -94,28 +94,19 @@ class RowLaunch {
 
   void make_value(ValueId v) {
     if (!fits(v)) return;
-    const Extents extents = b_.elements.extents(v);
-    Func f("row" + std::to_string(v.index));
-    const Var y("y");
-    const std::vector<Var> wide = make_vars("j", extents.size() - axes_);  // outermost first
-    Index index = kept(y);
-    index.insert(index.end(), wide.begin(), wide.end());
-    std::vector<Expr> arguments = reversed(as_index(wide));
-    arguments.push_back(y);
-    f(arguments) = b_.elements.at(v, index);
-    b_.elements.stage(v, [this, f](const Index& i) {
-      std::vector<Expr> a(i.rbegin(), i.rend() - static_cast<std::ptrdiff_t>(axes_));
-      a.push_back(row_of(i));
-      return Expr(f(a));
-    });
-    const Extents lengths(extents.begin() + static_cast<std::ptrdiff_t>(axes_), extents.end());
-    places_.push_back([=, by_thread = by_thread_](Func consumer, Var at) mutable {
+    const RowValue value = store_row_value(
+        b_, v, axes_, [this](const Var& y) { return kept(y); },
+        [this](const Index& i) { return row_of(i); });
+    places_.push_back([=, by_thread = by_thread_](Func consumer, Var at) {
+      Func f = value.f;
       f.compute_at(consumer, at);
-      for (std::size_t a = 0; a < wide.size(); ++a) f.bound(wide[a], 0, constant(lengths[a]));
-      if (by_thread || wide.empty()) return;
+      for (std::size_t a = 0; a < value.wide.size(); ++a) {
+        f.bound(value.wide[a], 0, constant(value.lengths[a]));
+      }
+      if (by_thread || value.wide.empty()) return;
       Var x("x"), thread("thread");
-      f.split(fuse_all(f, wide, "columns"), x, thread, BlockFold::kLanes,
-              tail(product(lengths), BlockFold::kLanes))
+      f.split(fuse_all(f, value.wide, "columns"), x, thread, BlockFold::kLanes,
+              tail(product(value.lengths), BlockFold::kLanes))
           .gpu_threads(thread);
     });
   }

@@ -29,6 +29,10 @@ class Tiles {
     define_funcs();
   }
 
+  Extent m() const { return dot_.m(); }
+  Extent n() const { return dot_.n(); }
+  Extent batches() const { return dot_.batches(); }
+
   /// Element of the product; batch indices flattened.
   Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
     return rounded(prod_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch), dtype_);
@@ -51,7 +55,8 @@ class Tiles {
       tiles = ceil_div(tiles, c_.panels);
     }
     order.insert(order.end(), batch.begin(), batch.end());
-    out.reorder(order).vectorize(ni, vector_).unroll(ni);
+    out.reorder(order).vectorize(ni, vector_);
+    if (!symbolic()) out.unroll(ni);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       Var fused("tiles" + std::to_string(i));
       out.fuse(outer, batch[i], fused);
@@ -63,12 +68,15 @@ class Tiles {
       out.split(outer, task, own, constant(c_.grain), tail(tiles, c_.grain)).parallel(task);
       outer = own;
     }
-    if (is_symbolic(b_.kernel.body)) {  // one tile of code, its stores guarded
-      out.partition(outer, Halide::Partition::Never).partition(mid, Halide::Partition::Never);
+    if (symbolic()) {  // one tile of code, its stores guarded
+      for (const Var& v : {outer, mid, ni}) out.partition(v, Halide::Partition::Never);
     }
     prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
     prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
+    if (places_.defined()) {
+      places_.compute_root().bound(j_, 0, constant(ceil_div(this->n(), c_.nr) * c_.nr));
+    }
     pack(rhs_, j_, c_.rhs, c_.nr, this->n(), dot_.rhs_contiguous(), out,
          c_.columns_outer ? outer : mid);
     pack(lhs_, i_, c_.lhs, c_.mr, this->m(), dot_.lhs_contiguous(), out,
@@ -76,8 +84,7 @@ class Tiles {
   }
 
  private:
-  Extent m() const { return dot_.m(); }
-  Extent n() const { return dot_.n(); }
+  bool symbolic() const { return is_symbolic(b_.kernel.body); }
   Extent k() const { return dot_.k(); }
 
   // Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
@@ -85,61 +92,126 @@ class Tiles {
   static Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
     return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
   }
-  Expr left(const Expr& batch, const Expr& row, const Expr& inner) const {
+  Expr left(const Expr& batch, const Expr& row, const Index& inner) const {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }
-  Expr right(const Expr& batch, const Expr& column, const Expr& inner) const {
-    // Columns of several symbolic axes are found by divisions: no plain loads to be had.
-    const bool divided = dot_.is_conv() && dot_.shape().columns.size() > 1 && !n().is_constant();
-    return dot_.right(
-        batch, divided ? min(column, constant(n() - 1)) : edge(column, n(), c_.nr * c_.panels),
-        inner);
+  Expr right(const Expr& batch, const Expr& column, const Index& inner) const {
+    if (!places_.defined()) {
+      return dot_.right(batch, unflatten(edge(column, n(), c_.nr * c_.panels), dot_.columns()),
+                        inner);
+    }
+    const Halide::FuncRef place = places_(column);
+    Index index;
+    for (std::size_t a = 0; a < dot_.columns().size(); ++a) {
+      index.push_back(
+          unsafe_promise_clamped(place[static_cast<int>(a)], 0, constant(dot_.columns()[a] - 1)));
+    }
+    return dot_.right(batch, index, inner);
   }
 
   void define_funcs() {
+    // Columns of several symbolic axes are found by divisions: once for each, not with each inner
+    // index.
+    if (dot_.columns().size() > 1 && !n().is_constant()) {
+      places_ = Func("places" + name_);
+      places_(j_) = Halide::Tuple(unflatten(min(j_, constant(n() - 1)), dot_.columns()));
+    }
     k_ = RDom(0, constant(k()), "k" + name_);
-    lhs_(i_, q_, io_, bt_) = left(bt_, io_ * c_.mr + i_, q_);
-    rhs_(j_, q_, jo_, bt_) = right(bt_, jo_ * c_.nr + j_, q_);
-    const Expr a = c_.lhs == Pack::none ? left(dot_.left_batch(bt_), io_ * c_.mr + i_, k_)
+    define_panel(lhs_, i_, io_,
+                 [&](const Index& inner) { return left(bt_, io_ * c_.mr + i_, inner); });
+    define_panel(rhs_, j_, jo_,
+                 [&](const Index& inner) { return right(bt_, jo_ * c_.nr + j_, inner); });
+    const Index inner = unflatten(k_, dot_.inner());
+    const Expr a = c_.lhs == Pack::none ? left(dot_.left_batch(bt_), io_ * c_.mr + i_, inner)
                                         : Expr(lhs_(i_, k_, io_, dot_.left_batch(bt_)));
     const Expr x =
-        c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, k_) : Expr(rhs_(j_, k_, jo_, bt_));
+        c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, inner) : Expr(rhs_(j_, k_, jo_, bt_));
     prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
     const Expr sum = prod_(j_, i_, jo_, io_, bt_);
     define_over(k_, prod_, {j_, i_, jo_, io_, bt_},
                 {a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x))});
   }
 
+  // Inner indices of several axes are packed axis by axis: their place in the panel is a product,
+  // where a place's axes would be divisions.
+  bool by_axes() const { return dot_.inner().size() > 1; }
+  void define_panel(Func f, Var free, Var panel, const std::function<Expr(const Index&)>& element) {
+    if (!by_axes()) {
+      f(free, q_, panel, bt_) = element({q_});
+      return;
+    }
+    std::vector<Halide::Range> ranges;  // innermost first
+    for (const Extent& e : dot_.inner()) ranges.insert(ranges.begin(), {0, constant(e)});
+    const RDom taps(ranges, "taps" + f.name());
+    Index inner;
+    for (int d = taps.dimensions(); d-- > 0;) inner.push_back(taps[d]);
+    const Expr value = element(inner);
+    Expr place = flatten(inner, dot_.inner());
+    for (std::size_t a = 1; a < dot_.inner().size(); ++a) {
+      if (!dot_.inner()[a].is_constant()) place = clamp(place, 0, constant(k() - 1));
+    }
+    f(free, q_, panel, bt_) = Halide::undef(value.type());
+    f(free, place, panel, bt_) = value;
+  }
+
   void pack(Func f, Var free, Pack kind, int width, const Extent& extent, bool contiguous, Func out,
             Var at) {
     if (kind == Pack::none) return;
     f.bound_extent(free, width);
+    Halide::Stage loops = by_axes() ? f.update() : Halide::Stage(f);
+    if (free.same_as(j_) && places_.defined()) {
+      // Neighbours may be in different rows: column by column, whose loads do not wait for each
+      // other.
+      std::vector<Halide::VarOrRVar> order = inner_loops(f);
+      order.insert(order.end(), {free, f.args()[2]});
+      loops.reorder(order);
+    } else if (contiguous || by_axes()) {
+      order_panel(loops, f, free, kind == Pack::panel && c_.panels > 1);
+      if (contiguous && width % vector_ == 0) loops.vectorize(free, vector_);
+      if (!symbolic() || width <= vector_) loops.unroll(free);
+    } else {  // transposing: vector loads along k, scattered stores
+      Var qi("qi");
+      if (!k().below(vector_)) {
+        loops.split(q_, q_, qi, vector_, tail(k(), vector_)).reorder(qi, free, q_).vectorize(qi);
+      }
+      loops.unroll(free);
+    }
     if (kind == Pack::panel) {
       f.compute_at(out, at);
     } else {
       f.compute_root();
-      const std::int64_t hinted = free.same_as(j_) ? dot_.shape().n() : dot_.shape().m();
-      const double bytes =
-          static_cast<double>(hinted) * static_cast<double>(dot_.shape().k()) * 4.0;
-      const Extent panels = ceil_div(extent, width);
-      const std::int64_t grain = choose_grain(bytes * 0.15, (hinted + width - 1) / width);
-      Var panel = f.args()[2], task("task"), own("panel");
-      if (!panels.at_most(grain)) {
-        f.split(panel, task, own, constant(grain), tail(panels, grain)).parallel(task);
-      }
+      split_panels(loops, f.args()[2], free.same_as(j_) ? dot_.shape().n() : dot_.shape().m(),
+                   width, ceil_div(extent, width));
     }
-    if (contiguous) {
-      if (width % vector_ == 0) f.vectorize(free, vector_);
-      f.unroll(free);
-      if (kind == Pack::panel && c_.panels > 1) f.reorder(free, f.args()[2], q_);
-    } else {  // transposing: vector loads along k, scattered stores
-      Var qi("qi");
-      if (!k().below(vector_)) {
-        f.split(q_, q_, qi, vector_, tail(k(), vector_)).reorder(qi, free, q_).vectorize(qi);
-      }
-      // Taps are found by divisions when strides are symbols: much code for each.
-      if (!dot_.is_conv() || !is_symbolic(b_.kernel.body)) f.unroll(free);
+  }
+
+  std::vector<Halide::VarOrRVar> inner_loops(const Func& f) const {
+    if (!by_axes()) return {q_};
+    const std::vector<Halide::RVar> taps = f.rvars();
+    return {taps.begin(), taps.end()};
+  }
+
+  void order_panel(Halide::Stage& loops, const Func& f, const Var& free, bool panels_inside) const {
+    std::vector<Halide::VarOrRVar> order{free};
+    if (panels_inside) order.push_back(f.args()[2]);
+    const std::vector<Halide::VarOrRVar> inner = inner_loops(f);
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (!panels_inside) order.push_back(f.args()[2]);
+    loops.reorder(order);
+  }
+
+  void split_panels(Halide::Stage& loops, const Var& panel, std::int64_t hinted, int width,
+                    const Extent& panels) const {
+    Var task("task"), own("panel");
+    const double bytes = static_cast<double>(hinted) * static_cast<double>(dot_.shape().k()) * 4.0;
+    const std::int64_t grain = choose_grain(bytes * 0.15, (hinted + width - 1) / width);
+    if (!panels.at_most(grain)) {
+      loops.split(panel, task, own, constant(grain), tail(panels, grain)).parallel(task);
+      if (symbolic()) loops.partition(task, Halide::Partition::Never);
+    } else {
+      own = panel;
     }
+    if (symbolic()) loops.partition(own, Halide::Partition::Never);
   }
 
   KernelBuilder& b_;
@@ -149,47 +221,55 @@ class Tiles {
   int vector_;
   std::string name_;
   Func prod_, lhs_, rhs_;
+  Func places_;  ///< of columns, along each of their axes; undefined: found in place
   Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, bt_{"bt"};
   RDom k_;
 };
 
 }  // namespace
 
-void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
-  const DotShape s = dot_shape(b.kernel.body, b.node(v));
-  Contract own = c;
+Contract with_tasks(Contract c, const Function& body, const DotShape& s) {
   const std::int64_t outer =
-      own.columns_outer ? (s.n() + c.nr - 1) / c.nr : (s.m() + c.mr - 1) / c.mr;
-  own.grain = choose_grain(estimated_ns(b.kernel.body), outer * s.batches());
-  Tiles tiles(b, v, own);
+      c.columns_outer ? (s.n() + c.nr - 1) / c.nr : (s.m() + c.mr - 1) / c.mr;
+  c.grain = choose_grain(estimated_ns(body), outer * s.batches());
+  return c;
+}
+
+void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
+  Tiles tiles(b, v, with_tasks(c, b.kernel.body, dot_shape(b.kernel.body, b.node(v))));
   Func whole("dot" + std::to_string(v.index));
   Var n("n"), m("m"), batch("batch");
   whole(n, m, batch) = tiles.at(batch, m, n);
   whole.compute_root();
+  // Said, not inferred from how it is read: that would be divisions.
+  whole.bound(n, 0, constant(tiles.n())).bound(m, 0, constant(tiles.m()));
+  whole.bound(batch, 0, constant(tiles.batches()));
   tiles.schedule(whole, m, n, {batch});
   stage_dot(b.elements, v, [whole](const Expr& batch_index, const Expr& row, const Expr& column) {
     return Expr(whole(column, row, batch_index));
   });
 }
 
-void apply(KernelBuilder& b, const Contract& c) {
-  const ValueId dot = *main_contraction(b.kernel.body);
-  const DotShape s = dot_shape(b.kernel.body, b.node(dot));
-  for (const Stage& stage : b.kernel.stages) {
-    if (stage.values[0] != dot) b.make_stage_once(stage);
-  }
-  Tiles tiles(b, dot, c);
-  const std::size_t batches = s.batch.size();
-  const Extents batch_extents = b.elements.extents(s.batch);
-  b.elements.stage(dot, [&](const Index& i) {
-    const Index batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(batches));
-    return tiles.at(flatten(batch, batch_extents), i[batches], i[batches + 1]);
+void store_contraction(KernelBuilder& b, ValueId v, const Contract& c, std::size_t row_axis) {
+  Tiles tiles(b, v, c);
+  stage_dot(b.elements, v, [&](const Expr& batch, const Expr& row, const Expr& column) {
+    return tiles.at(batch, row, column);
   });
   b.make_outputs();
   OutputGroup& out = b.outputs[0];
-  const std::vector<Var> batch(out.args.rend() - static_cast<std::ptrdiff_t>(batches),
-                               out.args.rend());
-  tiles.schedule(out.f, out.args[batches], out.args[batches + 1], batch);
+  std::vector<Var> batch;  // innermost first
+  for (std::size_t a = out.args.size() - 1; a-- > 0;) {
+    if (a != row_axis) batch.push_back(out.args[a]);
+  }
+  tiles.schedule(out.f, out.args[row_axis], out.args.back(), batch);
+}
+
+void apply(KernelBuilder& b, const Contract& c) {
+  const ValueId dot = *main_contraction(b.kernel.body);
+  for (const Stage& stage : b.kernel.stages) {
+    if (stage.values[0] != dot) b.make_stage_once(stage);
+  }
+  store_contraction(b, dot, c, dot_shape(b.kernel.body, b.node(dot)).batch.size());
 }
 
 }  // namespace heddle::halide

@@ -29,7 +29,48 @@ Contract tiles_of(std::int64_t rows, std::int64_t columns, int vector) {
   return best;
 }
 
+bool makes_tiles(const KernelBuilder& b, ValueId v) {
+  return dot_shape(b.kernel.body, b.node(v)).n() >= 4;
+}
+
+// Outputs are made of the convolution's elements at their own index.
+bool is_elementwise_behind(const Function& body, ValueId conv) {
+  std::vector<bool> made(body.types.size());
+  made[conv.index] = true;
+  for (const Node& n : body.nodes) {
+    for (ValueId o : n.operands) {
+      if (!made[o.index]) continue;
+      if (n.op->strict.pattern != Pattern::elementwise) return false;
+      for (ValueId r : n.results) made[r.index] = true;
+    }
+  }
+  return std::all_of(body.outputs.begin(), body.outputs.end(), [&](const Output& o) {
+    return made[o.value.index] && body.type(o.value).dims == body.type(conv).dims;
+  });
+}
+
 }  // namespace
+
+bool conv_is_stored_once(const KernelBuilder& b) {
+  const Kernel& k = b.kernel;
+  if (k.stages.empty() || k.stages.back().place != Place::once) return false;
+  const ValueId v = k.stages.back().values[0];
+  const Node& node = b.node(v);
+  if (node.op != &op_conv_general || !is_reduction(k.body, node) || !makes_tiles(b, v))
+    return false;
+  const DotShape s = dot_shape(k.body, node);
+  const bool by_rows = s.batch.size() > 1 && s.columns.size() == 1;
+  return by_rows && node.attributes.as<ConvAttributes>().groups == 1 &&
+         is_elementwise_behind(k.body, v);
+}
+
+void store_conv(KernelBuilder& b) {
+  const std::vector<Stage>& stages = b.kernel.stages;
+  const ValueId v = stages.back().values[0];
+  for (std::size_t i = 0; i + 1 < stages.size(); ++i) b.make_stage_once(stages[i]);
+  const DotShape s = dot_shape(b.kernel.body, b.node(v));
+  store_contraction(b, v, with_tasks(tiles_of(s.m(), s.n(), b.lanes_of(v)), b.kernel.body, s), 1);
+}
 
 void stage_conv(KernelBuilder& b, const Stage& stage) {
   const ValueId v = stage.values[0];

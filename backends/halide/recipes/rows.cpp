@@ -45,24 +45,14 @@ class RowStages {
   }
 
   void make_value(ValueId v) {
-    const Extents extents = b_.elements.extents(v);
-    Func f("row" + std::to_string(v.index));
-    const Var y("y");
-    const std::vector<Var> wide = make_vars("j", extents.size() - axes_);  // outermost first
-    Index index = kept(y);
-    index.insert(index.end(), wide.begin(), wide.end());
-    std::vector<Expr> arguments = reversed(as_index(wide));
-    arguments.push_back(y);
-    f(arguments) = b_.elements.at(v, index);
-    b_.elements.stage(v, [this, f](const Index& i) {
-      std::vector<Expr> a(i.rbegin(), i.rend() - static_cast<std::ptrdiff_t>(axes_));
-      a.push_back(row_of(i));
-      return Expr(f(a));
-    });
+    const RowValue value = store_row_value(
+        b_, v, axes_, [this](const Var& y) { return kept(y); },
+        [this](const Index& i) { return row_of(i); });
     const int lanes = b_.lanes_of(v);
-    places_.push_back([=](Func consumer, Var row) mutable {
+    places_.push_back([=](Func consumer, Var row) {
+      Func f = value.f;
       f.compute_at(consumer, row);
-      if (!wide.empty()) vectorize(f, wide.back(), extents.back(), lanes, 2);
+      if (!value.wide.empty()) vectorize(f, value.wide.back(), value.lengths.back(), lanes, 2);
     });
   }
 
