@@ -1,5 +1,6 @@
 #include "heddle/backends/halide/fibres.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "heddle/backends/halide/exact.h"
@@ -77,11 +78,25 @@ FibreStage::FibreStage(KernelBuilder& b, ValueId v, int strip, bool whole)
   }
 }
 
-void FibreStage::compute_at(Func consumer, Var at) {
+void FibreStage::compute_at(Func consumer, Var at, const Extent& side) {
   for (Func& f : held_) f.compute_at(consumer, at);
+  for (Func& f : sorted_) {
+    f.bound(f.args()[0], 0, constant(axes_.length()));
+    for (std::size_t a = 1; a < f.args().size(); ++a) {
+      f.bound_extent(f.args()[a], constant(a == 1 ? side : Extent(1)));
+    }
+  }
 }
 void FibreStage::compute_root() {
   for (Func& f : held_) f.compute_root();
+  for (Func& f : sorted_) {
+    Extents extents = axes_.extents;  // the fibre first, then the others from the innermost on
+    std::rotate(extents.begin() + static_cast<std::ptrdiff_t>(axes_.axis),
+                extents.begin() + static_cast<std::ptrdiff_t>(axes_.axis) + 1, extents.end());
+    for (std::size_t a = 0; a < extents.size(); ++a) {
+      f.bound(f.args()[a], 0, constant(extents[extents.size() - 1 - a]));
+    }
+  }
 }
 
 void FibreStage::make_scan() {
@@ -211,18 +226,18 @@ void keep_whole(Func f, const std::vector<Var>& loops) {
   for (const Var& v : loops) f.partition(v, Halide::Partition::Never);
 }
 
-// Tasks of whole blocks: fibres that lie side by side along the innermost of the other axes.
-Var loop_over_blocks(FibreLoops& l, const Extent& side) {
-  Var own("fibre"), block("block");
-  Expr size;
+// How many fibres that lie side by side along the innermost of the other axes are sorted at a time.
+Extent block_of(const FibreLoops& l, const Extent& side) {
   if (l.length().is_constant() && side.is_constant()) {
-    const std::int64_t most = std::max<std::int64_t>(1, kBlock / l.length().number());
-    size = constant(std::min(side.number(), most));
-  } else {
-    const Expr most = constant(kBlock) / max(constant(l.length()), 1);
-    size = max(1, min(constant(side), most));
+    return std::clamp<std::int64_t>(kBlock / l.length().number(), 1, side.number());
   }
-  l.f.split(l.others[0], block, own, size, Halide::TailStrategy::GuardWithIf);
+  const Expr most = constant(kBlock) / max(constant(l.length()), 1);
+  return Extent(clamp(most, 1, max(1, constant(side))));
+}
+
+Var loop_over_blocks(FibreLoops& l, const Extent& fibres) {
+  Var own("fibre"), block("block");
+  l.f.split(l.others[0], block, own, constant(fibres), Halide::TailStrategy::GuardWithIf);
   l.others[0] = block;
   const Var at = fuse_others(l);
   l.f.parallel(at);
@@ -290,12 +305,12 @@ void apply(KernelBuilder& b, const Fibres& recipe) {
     side = loops.extents[a];
   }
   order_loops(loops, out.args[loops.axis], b.lanes);
-  Var at = Var::outermost();
-  if (!loops.others.empty()) {
-    const bool sorts = node.op->strict.pattern != Pattern::scan;
-    at = sorts ? loop_over_blocks(loops, side) : loop_over_fibres(loops);
+  if (loops.others.empty()) return fibres->compute_at(out.f, Var::outermost());
+  if (node.op->strict.pattern == Pattern::scan) {
+    return fibres->compute_at(out.f, loop_over_fibres(loops));
   }
-  fibres->compute_at(out.f, at);
+  const Extent block = block_of(loops, side);
+  fibres->compute_at(out.f, loop_over_blocks(loops, block), block);
 }
 
 }  // namespace heddle::halide

@@ -31,7 +31,8 @@ class FibreStage {
   /// compute_root, else for compute_at.
   FibreStage(KernelBuilder& b, ValueId v, int strip, bool whole);
 
-  void compute_at(Func consumer, Var at);
+  /// `side`: so many fibres side by side are sorted there.
+  void compute_at(Func consumer, Var at, const Extent& side = 1);
   void compute_root();
   /// On a device, after compute_root.
   void launch();
@@ -60,6 +61,7 @@ class FibreStage {
   const FibreAxes axes_;
   Var i_{"i"};
   std::vector<Func> held_;
+  std::vector<Func> sorted_;  ///< keys and order; their first argument is the place in the fibre
   std::map<std::string, Func> in_thread_;  ///< on a device: what a thread of a held Func computes
 };
 

@@ -62,8 +62,8 @@ Func FibreStage::call_argsort(const Func& keys) {
   // The second result is room for the sort.
   order.define_extern("hd_argsort", {keys, length, count}, {Halide::Int(32), Halide::Int(32)},
                       arguments, Halide::NameMangling::C);
-  order.bound(arguments[0], 0, length);
   hold(order);
+  sorted_ = {keys, order};
   return order;
 }
 
