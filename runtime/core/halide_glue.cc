@@ -25,41 +25,6 @@ int launch(void* context, void* module, const char* name, const int32_t (&blocks
                                 is_buffer);
 }
 
-// A buffer of an extern stage without memory asks which region is wanted.
-bool is_question(const hd_kernel_buffer* b) { return !b->host && !b->device; }
-
-void ask_for_fibres(hd_kernel_buffer* keys, const hd_kernel_buffer* order, int32_t length) {
-  keys->dim[0].min = 0;
-  keys->dim[0].extent = length;
-  for (int a = 1; a < order->dimensions; ++a) {
-    keys->dim[a].min = order->dim[a].min;
-    keys->dim[a].extent = order->dim[a].extent;
-  }
-}
-
-uint8_t* row(const hd_kernel_buffer* b, int axis, int32_t place) {
-  const hd_kernel_dimension& d = b->dim[axis];
-  return b->host + int64_t{place - d.min} * d.stride * ((b->bits + 7) / 8);
-}
-
-// Axis by axis from the outermost one; axis 0 is the fibre.
-template <class Key>
-void sort_axes(hd_kernel_buffer keys, int32_t count, hd_kernel_buffer order, hd_kernel_buffer spare,
-               int axis) {
-  if (axis == 0) {
-    return hdkernel::sort_fibre(reinterpret_cast<const Key*>(keys.host), keys.dim[0].extent, count,
-                                reinterpret_cast<int32_t*>(order.host),
-                                reinterpret_cast<int32_t*>(spare.host));
-  }
-  hd_kernel_buffer k = keys, o = order, s = spare;
-  for (int32_t i = 0; i < order.dim[axis].extent; ++i) {
-    const int32_t place = order.dim[axis].min + i;
-    k.host = row(&keys, axis, place), o.host = row(&order, axis, place);
-    s.host = row(&spare, axis, place);
-    sort_axes<Key>(k, count, o, s, axis - 1);
-  }
-}
-
 }  // namespace
 
 extern "C" {
@@ -121,20 +86,15 @@ void halide_device_free_as_destructor(void* context, void* buffer) {
 // Arguments are in the device's memory already.
 int halide_copy_to_device(void* context, hd_kernel_buffer* buffer, const void* interface) {
   return halide_device_malloc(context, buffer, interface);
+}
+
+// ---- sorting ----
+
 // The first `count` places of the stable order of unsigned keys, along axis 0 of `length` keys; as
 // an extern stage of Halide.
 int hd_argsort(hd_kernel_buffer* keys, int32_t length, int32_t count, hd_kernel_buffer* order,
                hd_kernel_buffer* spare) {
-  if (is_question(keys) || is_question(order)) {
-    ask_for_fibres(keys, order, length);
-    return 0;
-  }
-  const int last = order->dimensions - 1;
-  if (keys->bits == 8) sort_axes<uint8_t>(*keys, count, *order, *spare, last);
-  if (keys->bits == 16) sort_axes<uint16_t>(*keys, count, *order, *spare, last);
-  if (keys->bits == 32) sort_axes<uint32_t>(*keys, count, *order, *spare, last);
-  if (keys->bits == 64) sort_axes<uint64_t>(*keys, count, *order, *spare, last);
-  return 0;
+  return hdkernel::sort_stage(keys, length, count, order, spare);
 }
 
 }  // extern "C"
