@@ -1,4 +1,4 @@
-# Installs into a fresh prefix, builds the consumer against it, runs its program. cmake -DBUILD= -DSOURCE= -DFOLDER= -P run.cmake
+# Installs into a fresh prefix, builds the consumer against it, runs its program. cmake -DBUILD= -DSOURCE= -DFOLDER= [-DZIG=] -P run.cmake
 file(REMOVE_RECURSE ${FOLDER})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
@@ -7,9 +7,12 @@ function(run)
   endif()
 endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/build -G Ninja -DCMAKE_PREFIX_PATH=${FOLDER}/prefix "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/build -G Ninja -DCMAKE_PREFIX_PATH=${FOLDER}/prefix -DHEDDLE_ZIG=${ZIG} "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 run(${FOLDER}/build/use_line)
+if(ZIG AND NOT EXISTS ${FOLDER}/build/line_library/arm-64-osx/line.dylib)
+  message(FATAL_ERROR "no library for macOS")
+endif()
 run(${FOLDER}/prefix/bin/heddle ops exp)
 # An extension outside the tree: an operation of its own with a kernel in C.
 run(${CMAKE_COMMAND} -S ${PLUGIN} -B ${FOLDER}/plugin -G Ninja -DCMAKE_PREFIX_PATH=${FOLDER}/prefix "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}")
