@@ -10,13 +10,17 @@
 #include <vector>
 
 #include "heddle/backends/kernel_object.h"
+#include "heddle/runtime/core/abi.h"
 #include "heddle/schedule/target.h"
 
 namespace heddle::testing::device {
 
+/// What plans take it for.
+const hd_device& plan_device();
 /// This machine's, with the device's carrier.
 Target target();
-/// Whatever makes the first launches of the kernels quick.
+/// Opens it, and does whatever makes the first launches of the kernels quick. NotAvailableError
+/// when there is none.
 void prepare(std::span<const KernelObject> objects);
 
 std::uint64_t allocate(std::size_t bytes);

@@ -1,33 +1,30 @@
-// A Metal device that is none: it gives kernels the functions of Halide's Metal runtime, compiles
-// their shaders with the C++ compiler against support/metal/metal_stdlib.h and runs them on the
-// CPU. An access beyond an array, of the device's or of a block's memory, ends the process.
+// A Metal device that is none: the functions of Objective-C and Metal that runtime/device/metal.cc
+// asks for, with objects of its own. Shaders are compiled with the C++ compiler against
+// support/metal/metal_stdlib.h and run on the CPU, when the commands they are in are waited for. An
+// access beyond a buffer or a block's memory ends the process; a call that a Mac would not take is
+// a fault.
 #ifndef HEDDLE_TESTS_SUPPORT_METAL_DEVICE_H_
 #define HEDDLE_TESTS_SUPPORT_METAL_DEVICE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace heddle::testing::metal {
 
-/// Device memory, filled with 0xFF. An error is a fault.
-std::uint64_t allocate(std::size_t bytes);
-void release(std::uint64_t memory);
-/// What the handle stands for, to be read and written by the host between launches.
-std::byte* contents(std::uint64_t memory);
-const void* device_interface();
-std::size_t live_allocations();
-
-struct Launch {
-  std::string name;
-  std::size_t blocks = 0;
-  int threads = 0, shared_bytes = 0, buffers = 0;
-};
-/// Since the last call.
-std::vector<Launch> take_launches();
-/// What was wrong with calls since the last call: one line each.
+/// What was wrong with calls since the last call of this: one line each.
 std::vector<std::string> take_faults();
+/// Objects of a kind ("MTLBuffer", "MTLCommandBuffer") that are not released.
+int live_objects(const std::string& kind);
+/// Command buffers that were committed since the last call of this.
+int take_commits();
+
+/// The next call of this method fails as it can on a Mac: "newBufferWithLength:options:" (no room),
+/// "newLibraryWithSource:options:error:" and "newComputePipelineStateWithFunction:error:" (with
+/// `why`), "commit" (the commands end in an error, with `why`).
+void fail_next(const std::string& method, const std::string& why = "");
+/// There is no GPU, until this is called again.
+void set_absent(bool absent);
 
 /// The text of the shaders in a kernel's object file; "" when there is none.
 std::string shader_text(const std::vector<std::byte>& object);
