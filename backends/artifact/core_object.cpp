@@ -66,8 +66,10 @@ std::vector<std::byte> core_object(const MachineTools& tools, const Cached& cach
   return compile_cached(tools, cached, core_source(), "core");
 }
 
-std::vector<std::byte> opencl_object(const MachineTools& tools, const Cached& cached) {
-  return compile_cached(tools, cached, opencl_source(), "opencl");
+std::vector<std::byte> device_object(const MachineTools& tools, const std::string& device,
+                                     const Cached& cached) {
+  return compile_cached(tools, cached, device == "metal" ? metal_source() : opencl_source(),
+                        device);
 }
 
 std::vector<std::byte> glue_object_for(const MachineTools& tools, const Cached& cached) {

@@ -16,10 +16,11 @@ namespace heddle {
 using Cached = std::function<std::vector<std::byte>(
     const std::string& key, const std::function<std::vector<std::byte>()>& make)>;
 
-/// Core, glue and a device's side in one object each, compiled at first use per compiler and
-/// machine.
+/// Core and glue in one object each, compiled at first use per compiler and machine.
 std::vector<std::byte> core_object(const MachineTools& tools, const Cached& cached);
-std::vector<std::byte> opencl_object(const MachineTools& tools, const Cached& cached);
+/// The functions of a device ("opencl", "metal") beside the core.
+std::vector<std::byte> device_object(const MachineTools& tools, const std::string& device,
+                                     const Cached& cached);
 std::vector<std::byte> glue_object_for(const MachineTools& tools, const Cached& cached);
 
 }  // namespace heddle

@@ -12,8 +12,9 @@ namespace heddle {
 std::string_view abi_source();
 /// The whole core in one C++ source, in its strict dialect.
 std::string_view core_source();
-/// runtime/device/opencl.cc behind what it includes; the core has the rest.
+/// runtime/device/opencl.cc and metal.cc behind what they include; the core has the rest.
 std::string_view opencl_source();
+std::string_view metal_source();
 /// runtime/core/halide_glue.cc behind abi.h.
 std::string_view glue_source();
 /// The glue, compiled for this machine.

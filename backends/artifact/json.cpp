@@ -81,13 +81,6 @@ Json kernels_json(const hd_plan& p, const CompiledPlan& compiled) {
     json["recipe"] = std::visit(RecipeJson{}, compiled.plan->kernels[k].recipe);
     json["flops"] = kernel.flops;
     json["bytes"] = kernel.bytes;
-    const KernelObject& object = compiled.objects[k];
-    if (compiled.plan->target.on_device()) {
-      json["device"] = {{"launches", object.launches},
-                        {"threads", object.threads},
-                        {"shared_bytes", object.shared_bytes},
-                        {"bytes", object.device_bytes}};
-    }
     json["scratch_bytes"] = {{"once", kernel.scratch_once}, {"task", kernel.scratch_task}};
     if (p.device) add_launches(json, compiled.objects[k]);
     kernels.push_back(std::move(json));
@@ -97,7 +90,6 @@ Json kernels_json(const hd_plan& p, const CompiledPlan& compiled) {
 
 Json plan_json(const hd_artifact& artifact, const hd_plan& p, const CompiledPlan& compiled) {
   Json json = {{"triple", compiled.plan->target.triple}, {"features", p.features}};
-  if (compiled.plan->target.on_device()) json["carrier"] = compiled.plan->target.carrier;
   json["workspace_bytes"] = {{"1 thread", hd_plan_workspace_bytes(&p, 1)},
                              {"2 threads", hd_plan_workspace_bytes(&p, 2)}};
   if (p.device) {

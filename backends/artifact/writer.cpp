@@ -93,8 +93,9 @@ class Writer {
     add_kernels();
     add_object(name + "_core.o", core_object(tools_, options_.cached));
     add_object(name + "_glue.o", glue_object_for(tools_, options_.cached));
-    if (artifact.plans[0].device) {
-      add_object(name + "_opencl.o", opencl_object(tools_, options_.cached));
+    if (const hd_device* device = artifact.plans[0].device) {
+      add_object(name + "_" + device->name + ".o",
+                 device_object(tools_, device->name, options_.cached));
     }
   }
 

@@ -48,11 +48,16 @@ SelftestResult run_selftest(const WrittenLibrary& library, const VerifyCommand& 
 // "f0: avx2, 3 kernels" ... of one feature set.
 void print_plan(const Json& plan) {
   const std::string features = plan.at("features").get<std::string>();
-  std::printf("\n%s, %s: workspace %lld bytes with 1 thread, %lld with 2\n",
-              plan.at("triple").get<std::string>().c_str(),
+  const std::string carrier = plan.value("carrier", std::string("cpu"));
+  std::printf("\n%s, %s, %s: workspace %lld bytes with 1 thread, %lld with 2",
+              plan.at("triple").get<std::string>().c_str(), carrier.c_str(),
               features.empty() ? "any CPU" : features.c_str(),
               plan.at("workspace_bytes").at("1 thread").get<long long>(),
               plan.at("workspace_bytes").at("2 threads").get<long long>());
+  if (plan.contains("device_bytes")) {
+    std::printf("; memory of the device: %s bytes", plan.at("device_bytes").dump().c_str());
+  }
+  std::printf("\n");
   std::vector<Row> rows{{"  function", "steps", "arena"}};
   for (const Json& f : plan.at("functions")) {
     rows.push_back(
@@ -62,9 +67,8 @@ void print_plan(const Json& plan) {
   rows = {{"  recipe", "uses", "flops", "bytes", "scratch", "launches", "threads", "shared",
            "operations"}};
   for (const Json& k : plan.at("kernels")) {
-    const Json device = k.value("device", Json::object());
     const auto of_device = [&](const char* field) {
-      return device.contains(field) ? device.at(field).dump() : std::string("-");
+      return k.contains(field) ? k.at(field).dump() : std::string("-");
     };
     const Json& scratch = k.at("scratch_bytes");
     rows.push_back({"  " + k.at("recipe").at("kind").get<std::string>(), k.at("uses").dump(),

@@ -14,10 +14,10 @@ std::vector<Literal> run(const RunCommand& options, const Program& model,
                          const std::vector<Literal>& inputs) {
   const std::string& name = model.entry().name;
   if (options.carrier == "reference") return interpret(model, name, inputs);
-  if (options.carrier != "cpu" && options.carrier != "opencl") {
+  if (options.carrier != "cpu" && options.carrier != "opencl" && options.carrier != "metal") {
     throw NotAvailableError({.message = "run: unknown carrier",
                              .found = "'" + options.carrier + "'",
-                             .needed = "cpu, opencl or reference"});
+                             .needed = "cpu, opencl, metal or reference"});
   }
   CompileOptions compile_with = compile_options(options);
   if (options.carrier != "cpu") compile_with.target.carrier = options.carrier;

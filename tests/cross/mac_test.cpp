@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "absl/strings/str_replace.h"
 #include "cross/mach_o.h"
 #include "cross/machines.h"
 #include "heddle/backends/artifact/toolchain.h"
@@ -45,6 +46,17 @@ const Names kTaken = {"_abort",
                       "_strlen",
                       "_sysconf",
                       "dyld_stub_binder"};
+
+// A program that has both.
+std::string two_libraries(const std::string& a, const std::string& b) {
+  return absl::StrReplaceAll(
+      "#include \"$a.h\"\n#include \"$b.h\"\n"
+      "int main(void) {\n"
+      "  $a_t *a = $a_create(0);\n  $b_t *b = $b_create(0);\n"
+      "  const int threads = $a_threads(a) + $b_threads(b);\n"
+      "  $a_destroy(a);\n  $b_destroy(b);\n  return threads == 0;\n}\n",
+      {{"$a", a}, {"$b", b}});
+}
 
 class Mac : public ::testing::TestWithParam<std::string> {
  protected:
@@ -93,13 +105,7 @@ TEST_P(Mac, TwoLibrariesInOneProgramShareNothing) {
   const std::string& triple = GetParam();
   export_all("all", {triple}, folder());
   export_all("two", {triple}, folder());
-  link_program(triple,
-               "#include \"all.h\"\n#include \"two.h\"\n"
-               "int main(void) {\n"
-               "  all_t *a = all_create(0);\n  two_t *b = two_create(0);\n"
-               "  const int threads = all_threads(a) + two_threads(b);\n"
-               "  all_destroy(a);\n  two_destroy(b);\n  return threads == 0;\n}\n",
-               folder(), {"all.a", "two.a"}, "both");
+  link_program(triple, two_libraries("all", "two"), folder(), {"all.a", "two.a"}, "both");
   good("both");
 }
 
@@ -116,6 +122,26 @@ TEST_P(Mac, ProgramsAndLibrariesAreTheSameBytesTwice) {
   for (const char* file : {"all.a", "all.dylib", "all.h", "all.json", "all.check", "static"}) {
     EXPECT_EQ(read_file(folder() + "/" + file), read_file(there + "/" + file)) << file;
   }
+}
+
+// Metal is found when the program runs: nothing but libSystem is linked.
+TEST_P(Mac, LibrariesForMetalLinkTwoOfThemTooAndAreTheSameBytesTwice) {
+  const std::string& triple = GetParam();
+  const TemporaryFolder other;
+  export_narrow("one", {triple + "-metal"}, folder());
+  export_narrow("two", {triple + "-metal"}, folder());
+  export_narrow("one", {triple + "-metal"}, other.path());
+  for (const char* file : {"one.a", "one.dylib", "one.json", "one.check"}) {
+    EXPECT_EQ(read_file(folder() + "/" + file), read_file(other.path() + "/" + file)) << file;
+  }
+  link_program(triple, two_libraries("one", "two"), folder(), {"one.a", "two.a"}, "both");
+  EXPECT_EQ(set_of(good("both").libraries), Names{"/usr/lib/libSystem.B.dylib"});
+  Names more = set_of(good("one.dylib").imported);
+  for (const std::string& name : kTaken) more.erase(name);
+  EXPECT_EQ(more, (Names{"_dlopen", "_dlsym", "_malloc"}));
+  const std::vector<std::byte> archive = read_file(folder() + "/one.a");
+  const std::string_view text(reinterpret_cast<const char*>(archive.data()), archive.size());
+  EXPECT_NE(text.find("#include <metal_stdlib>"), std::string_view::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Mac, ::testing::Values("arm-64-osx", "x86-64-osx"),

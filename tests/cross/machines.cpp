@@ -104,6 +104,15 @@ std::vector<std::string> export_all(const std::string& name,
       {.name = name, .targets = targets, .folder = folder});
 }
 
+std::vector<std::string> export_narrow(const std::string& name,
+                                       const std::vector<std::string>& targets,
+                                       const std::string& folder) {
+  const Program value =
+      trace(energy, {f32({16, 3})}, {.name = "e", .inputs = {"r"}, .outputs = {"e"}});
+  return export_library({{"step", training()}, {"forces", value_and_grad(value, "r")}},
+                        {.name = name, .targets = targets, .folder = folder});
+}
+
 std::string main_source(const std::string& name) {
   return absl::StrReplaceAll(kMain, {{"$name", name}});
 }

@@ -18,6 +18,11 @@ std::vector<std::string> export_all(const std::string& name,
                                     const std::vector<std::string>& targets,
                                     const std::string& folder);
 
+/// The functions `step` (the training) and `forces` alone, in f32 and i32, which every carrier has.
+std::vector<std::string> export_narrow(const std::string& name,
+                                       const std::vector<std::string>& targets,
+                                       const std::string& folder);
+
 /// A C program over the library `name`: trains 50 steps, calls the rest, runs `name`.check, and
 /// prints what came out: a line per number, then the self-test's report. Its argument: the check
 /// file.

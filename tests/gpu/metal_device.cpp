@@ -15,6 +15,10 @@ void prepare(std::span<const KernelObject> objects) {
   if (hd_metal_device.open(why, sizeof why) != HD_OK) throw NotAvailableError({.message = why});
 }
 
+std::vector<std::string> libraries() {
+  const std::string library = HEDDLE_METAL_ON_CPU;
+  return {"-Wl,--no-as-needed", library, "-Wl,-rpath," + library.substr(0, library.rfind('/'))};
+}
 std::size_t live_allocations() { return hd_metal_live_memories(); }
 std::vector<std::string> take_faults() {
   char why[1024] = "";

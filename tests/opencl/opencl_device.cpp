@@ -14,6 +14,7 @@ void prepare(std::span<const KernelObject>) {
   if (hd_opencl_device.open(why, sizeof why) != HD_OK) throw NotAvailableError({.message = why});
 }
 
+std::vector<std::string> libraries() { return {}; }
 std::size_t live_allocations() { return hd_opencl_live_memories(); }
 std::vector<std::string> take_faults() {
   char why[1024] = "";

@@ -32,6 +32,8 @@ const void* interface();
 /// that they are linked with.
 void* context();
 std::vector<std::string> glue(const std::string& folder);
+/// What the linker of a C program gets beside an exported library, so that the device is there.
+std::vector<std::string> libraries();
 std::size_t live_allocations();
 /// Waits for what was launched; what was wrong with it since the last call, one line each.
 std::vector<std::string> take_faults();
