@@ -66,7 +66,7 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c->add_option("inputs", all.run.inputs, "x=@x.npy  x=2x3xf32=0  x=random:7  x=random:7:LOW:HIGH");
   c->add_option("-o,--output", all.run.output, "results as .npz");
   c->add_option("--carrier", all.run.carrier,
-                "cpu, opencl: the device there is, or reference: the interpreter");
+                "cpu, opencl, metal: the device there is, or reference: the interpreter");
   c->add_flag("--check-nan", all.run.check_nan,
               "stop at the first step that makes a NaN or an infinity");
 
