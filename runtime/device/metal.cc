@@ -27,6 +27,7 @@ constexpr int kLazy = 1;  // RTLD_LAZY
 constexpr uint64_t kAlignment = 512;
 constexpr uint64_t kMostNumbers = 4096;  // bytes that setBytes: takes
 constexpr uint64_t kFailedStatus = 5;    // MTLCommandBufferStatusError
+constexpr uint64_t kCopyUnit = 4;        // of what a blit copies, in bytes
 constexpr uint64_t kMemoryUnit = 16;     // of threadgroup memory
 
 using Id = void*;
@@ -133,6 +134,8 @@ bool find(F& function, const char* name, void* const (&libraries)[2]) {
 
 bool find_functions() {
   Functions f = {};
+  // A program without windows has a default GPU only when this is there.
+  dlopen("/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics", kLazy);
   void* const libraries[] = {dlopen("/System/Library/Frameworks/Metal.framework/Metal", kLazy),
                              dlopen("/usr/lib/libobjc.A.dylib", kLazy)};
   if (!find(f.objc_getClass, "objc_getClass", libraries) ||
@@ -191,8 +194,9 @@ hd_memory counted(Id buffer, uint64_t offset, uint64_t bytes) {
   return reinterpret_cast<hd_memory>(memory);
 }
 hd_memory allocate_locked(uint64_t bytes) {
-  // Options 0: storage that the host and the GPU share.
-  return counted(call<Id>(state.device, "newBufferWithLength:options:", bytes, uint64_t{0}), 0,
+  // Options 0: storage that the host and the GPU share. There is room for whole units of a copy.
+  const uint64_t length = (bytes + kCopyUnit - 1) / kCopyUnit * kCopyUnit;
+  return counted(call<Id>(state.device, "newBufferWithLength:options:", length, uint64_t{0}), 0,
                  bytes);
 }
 hd_memory allocate(uint64_t bytes) {
@@ -278,6 +282,7 @@ void copy(hd_memory from, hd_memory to, uint64_t bytes) {
   Id encoder = commands() ? call<Id>(state.commands, "blitCommandEncoder") : nullptr;
   if (!encoder) return static_cast<void>(fail("copying", "an array", "no command buffer"));
   const Memory &source = memory_of(from), &target = memory_of(to);
+  bytes = (bytes + kCopyUnit - 1) / kCopyUnit * kCopyUnit;  // views are further apart than that
   call<void>(encoder, "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:", source.buffer,
              source.offset, target.buffer, target.offset, bytes);
   call<void>(encoder, "endEncoding");
@@ -402,8 +407,10 @@ int launch(void* module, const char* name, const int32_t blocks[3], const int32_
   if (!set_arguments(encoder, static_cast<const Kind*>(kinds), arguments, is_buffer)) {
     return fail("launch", name, "too many numbers for one kernel");
   }
-  const uint64_t shared = (uint64_t(shared_bytes) + kMemoryUnit - 1) / kMemoryUnit * kMemoryUnit;
-  if (shared) call<void>(encoder, "setThreadgroupMemoryLength:atIndex:", shared, uint64_t{0});
+  // Shaders name it, with or without bytes in it.
+  const uint64_t units = (uint64_t(shared_bytes) + kMemoryUnit - 1) / kMemoryUnit;
+  call<void>(encoder, "setThreadgroupMemoryLength:atIndex:", (units ? units : 1) * kMemoryUnit,
+             uint64_t{0});
   call<void>(encoder, "dispatchThreadgroups:threadsPerThreadgroup:", groups, group);
   return HD_OK;
 }

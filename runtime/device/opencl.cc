@@ -86,9 +86,13 @@ struct State {
   char name[256], words[1024], why[256];
 };
 State state;
-hd_mutex_storage mutex;  // all zero is a mutex that nobody holds, on Linux
-
-hd_mutex_storage run_mutex;  // held by the run that has the device
+#ifdef __APPLE__
+constexpr uint64_t kFreeMutex = 0x32AAABA7;  // PTHREAD_MUTEX_INITIALIZER
+#else
+constexpr uint64_t kFreeMutex = 0;
+#endif
+hd_mutex_storage mutex = {{kFreeMutex}};
+hd_mutex_storage run_mutex = {{kFreeMutex}};  // held by the run that has the device
 
 struct Lock {
   Lock() { pthread_mutex_lock(&mutex); }

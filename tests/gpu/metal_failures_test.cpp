@@ -103,6 +103,19 @@ TEST_F(Metal, WhatIsAskedForHappensInOrder) {
   device::release(view);
 }
 
+// Blits take whole units of four bytes: what is behind an array of five stays.
+TEST_F(Metal, ArraysOfAnyNumberOfBytesAreCopied) {
+  const std::uint64_t from = device::allocate(5),
+                      to = hd_metal_device.view(x_.device, hd_metal_device.alignment, 16);
+  device::write(from, std::vector<std::byte>(5, std::byte{7}));
+  hd_metal_device.copy(from, to, 5);
+  EXPECT_EQ(device::take_faults(), std::vector<std::string>());
+  EXPECT_EQ(device::read(to, 5), std::vector<std::byte>(5, std::byte{7}));
+  EXPECT_EQ(device::read(x_.device, 16), std::vector<std::byte>(16));
+  device::release(to);
+  device::release(from);
+}
+
 TEST_F(Metal, MemoryThatCommandsUseOutlivesItsRelease) {
   void* module = module_of(kAddOne);
   const std::uint64_t other = device::allocate(16);

@@ -12,7 +12,7 @@ namespace {
 
 // What no Metal device takes.
 constexpr std::uint64_t kMostThreads = 1024, kMostShared = 32768, kMostIndex = 30,
-                        kMostNumbers = 4096, kOffsetUnit = 256, kSharedUnit = 16,
+                        kMostNumbers = 4096, kOffsetUnit = 256, kSharedUnit = 16, kCopyUnit = 4,
                         kMostBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kCompleted = 4, kFailed = 5;
 
@@ -142,8 +142,9 @@ void blit_copy(Id self, Selector, Id from, std::uint64_t from_offset, Id to,
                std::uint64_t to_offset, std::uint64_t bytes) {
   Commands& commands = open_encoder(self).commands;
   auto &source = as<Buffer>(from), &target = as<Buffer>(to);
-  if (from_offset + bytes > source.bytes || to_offset + bytes > target.bytes || bytes == 0) {
-    return add_fault("a copy that leaves its buffers");
+  if (from_offset + bytes > source.bytes || to_offset + bytes > target.bytes || bytes == 0 ||
+      bytes % kCopyUnit != 0 || from_offset % kCopyUnit != 0 || to_offset % kCopyUnit != 0) {
+    return add_fault("a copy that leaves its buffers, or not of whole units");
   }
   use(commands, from), use(commands, to);
   commands.work.emplace_back([&source, &target, from_offset, to_offset, bytes] {
@@ -176,7 +177,8 @@ void compute_set_buffer(Id self, Selector, Id buffer, std::uint64_t offset, std:
 }
 void compute_set_shared(Id self, Selector, std::uint64_t bytes, std::uint64_t index) {
   Encoder& encoder = open_encoder(self);
-  if (index != 0 || bytes % kSharedUnit != 0) add_fault("a block's memory that is not allowed");
+  if (index != 0 || bytes == 0 || bytes % kSharedUnit != 0)
+    add_fault("a block's memory that is not allowed");
   encoder.shared = bytes;
 }
 
@@ -220,6 +222,7 @@ struct Launch {
 void compute_dispatch(Id self, Selector, Size blocks, Size threads) {
   Encoder& encoder = open_encoder(self);
   if (encoder.pipeline == nullptr) return add_fault("a launch of nothing");
+  if (encoder.shared == 0) add_fault("a block's memory was not set");
   if (threads.count() == 0 || blocks.count() == 0 || threads.count() > kMostThreads ||
       encoder.shared > kMostShared) {
     return add_fault(encoder.pipeline->name + ": " + std::to_string(blocks.count()) +
