@@ -20,8 +20,8 @@
 namespace heddle {
 
 /// Where the elements go: "cpu" (compiled kernels), "reference" (the interpreter), "tiled" (files,
-/// for what does not fit into memory: backends/tiled/carrier.h), "opencl" (a device's memory and
-/// kernels: backends/opencl/carrier.h), or a carrier of one's own.
+/// for what does not fit into memory: backends/tiled/carrier.h), "opencl" and "metal" (a device's memory
+/// and kernels: backends/on_device/carrier.h), or a carrier of one's own.
 struct TensorOptions {
   DType dtype = DType::f32;
   std::string_view carrier = "cpu";

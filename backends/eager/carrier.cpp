@@ -1,5 +1,5 @@
 // The carriers of this process.
-#include "heddle/backends/opencl/carrier.h"
+#include "heddle/backends/on_device/carrier.h"
 
 #include <deque>
 #include <mutex>
@@ -62,6 +62,7 @@ void define_own_carriers() {
   reference_carrier();
   tiled_carrier();
   opencl_carrier();
+  metal_carrier();
 }
 
 template <class T>

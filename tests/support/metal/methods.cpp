@@ -23,7 +23,9 @@ struct Size {  // MTLSize
   std::uint64_t count() const { return width * height * depth; }
 };
 
-std::map<std::string, std::unique_ptr<ShaderModule>> modules;  // by text, for the process
+// By text, for the process and its end.
+std::map<std::string, std::unique_ptr<ShaderModule>>& modules =
+    *new std::map<std::string, std::unique_ptr<ShaderModule>>;
 int launches = 0;
 
 template <class T>
@@ -244,7 +246,8 @@ void* method(F* function) {
   return reinterpret_cast<void*>(function);
 }
 const std::map<std::string, std::map<std::string, void*>>& methods() {
-  static const std::map<std::string, std::map<std::string, void*>> all = {
+  using Methods = std::map<std::string, std::map<std::string, void*>>;
+  static const Methods& all = *new Methods{
       {"class NSString", {{"stringWithUTF8String:", method(string_class_with)}}},
       {"class MTLCompileOptions", {{"new", method(options_class_new)}}},
       {"NSString", {{"UTF8String", method(string_text)}}},
@@ -294,8 +297,8 @@ namespace metal = heddle::testing::metal;
 extern "C" {
 
 void* objc_getClass(const char* name) {
-  static std::map<std::string, std::unique_ptr<metal::Class>> classes;
-  static std::set<std::string> kinds;
+  static auto& classes = *new std::map<std::string, std::unique_ptr<metal::Class>>;
+  static auto& kinds = *new std::set<std::string>;
   const std::lock_guard lock(metal::mutex);
   const std::string kind = std::string("class ") + name;
   if (metal::methods().count(kind) == 0) return nullptr;
@@ -305,7 +308,7 @@ void* objc_getClass(const char* name) {
 }
 
 const void* sel_registerName(const char* name) {
-  static std::set<std::string> names;
+  static auto& names = *new std::set<std::string>;
   const std::lock_guard lock(metal::mutex);
   return &*names.insert(name).first;
 }

@@ -12,12 +12,18 @@ std::recursive_mutex mutex;
 
 namespace {
 
-std::set<const void*> alive;
-std::vector<std::string> faults;
-std::map<std::string, std::string> failures;  // of the next call of a method
+// Never destroyed: programs release what they keep when the process ends, in no order.
+std::set<const void*>& alive = *new std::set<const void*>;
+std::vector<std::string>& faults = *new std::vector<std::string>;
+std::map<std::string, std::string>& failures =  // of the next call of a method
+    *new std::map<std::string, std::string>;
 int commits = 0;
 bool absent = false;
-thread_local std::vector<std::vector<Object*>> pools;
+using Pools = std::vector<std::vector<Object*>>;
+Pools& thread_pools() {
+  thread_local Pools* const pools = new Pools;
+  return *pools;
+}
 
 }  // namespace
 
@@ -46,10 +52,10 @@ void release(Object* object) {
   if (--object->references == 0) delete object;
 }
 Object* autorelease(Object* object) {
-  if (pools.empty()) {
+  if (thread_pools().empty()) {
     add_fault(std::string(object->kind) + " is left behind with no pool in place");
   } else {
-    pools.back().push_back(object);
+    thread_pools().back().push_back(object);
   }
   return object;
 }
@@ -100,17 +106,17 @@ namespace metal = heddle::testing::metal;
 extern "C" {
 
 void* objc_autoreleasePoolPush() {
-  metal::pools.emplace_back();
-  return reinterpret_cast<void*>(metal::pools.size());
+  metal::thread_pools().emplace_back();
+  return reinterpret_cast<void*>(metal::thread_pools().size());
 }
 void objc_autoreleasePoolPop(void* pool) {
   const std::lock_guard lock(metal::mutex);
-  if (metal::pools.size() != reinterpret_cast<std::size_t>(pool)) {
+  if (metal::thread_pools().size() != reinterpret_cast<std::size_t>(pool)) {
     metal::add_fault("pools end in another order than they began");
   }
-  if (metal::pools.empty()) return;
-  for (metal::Object* o : metal::pools.back()) metal::release(o);
-  metal::pools.pop_back();
+  if (metal::thread_pools().empty()) return;
+  for (metal::Object* o : metal::thread_pools().back()) metal::release(o);
+  metal::thread_pools().pop_back();
 }
 
 }  // extern "C"
