@@ -20,7 +20,7 @@ struct KernelObject {
   std::int64_t launches = 0;
   std::int64_t threads = 0;       ///< of the largest block
   std::int64_t shared_bytes = 0;  ///< of the block that has most
-  std::int64_t device_bytes = 0;  ///< of the arrays between launches, each rounded up to 64
+  std::int64_t device_bytes = 0;  ///< of the arrays between launches, each rounded up to 512
 };
 
 }  // namespace heddle

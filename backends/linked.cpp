@@ -1,14 +1,18 @@
 #include "heddle/backends/linked.h"
 
+#include "heddle/backends/artifact/embedded.h"
 #include "heddle/backends/artifact/link.h"
 
 namespace heddle {
 
 std::vector<std::byte> linked(const std::vector<KernelObject>& objects, const Cache& cache) {
-  std::vector<std::string_view> parts{"linked kernels 2"};
+  const auto text = [](std::span<const std::byte> bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  std::vector<std::string_view> parts{"linked kernels", text(glue_object())};
   for (const KernelObject& o : objects) {
     parts.push_back(o.symbol);
-    parts.emplace_back(reinterpret_cast<const char*>(o.object.data()), o.object.size());
+    parts.push_back(text(o.object));
   }
   const CacheKey key = cache_key(parts);
   if (auto bytes = cache.get(key)) return *bytes;

@@ -133,7 +133,8 @@ void ArtifactTables::Storage::add_plan(const PlanDescription& description) {
   for (const FunctionDescription& f : description.functions) add_function(part, f);
   std::uint64_t once = 0, task = 0;
   for (const KernelDescription& k : description.kernels) {
-    part.kernels.push_back({k.run, keep(k.name), k.flops, k.bytes, k.scratch_once, k.scratch_task});
+    part.kernels.push_back(
+        {k.run, keep(k.name), k.flops, k.bytes, k.scratch_once, k.scratch_task, k.device_bytes});
     once = std::max(once, k.scratch_once);
     task = std::max(task, k.scratch_task);
   }

@@ -72,7 +72,7 @@ struct FunctionDescription {
 struct KernelDescription {
   std::string name;            ///< also the symbol's stem
   hd_kernel_fn run = nullptr;  ///< stays null in tables that are only written
-  std::uint64_t flops = 0, bytes = 0, scratch_once = 0, scratch_task = 0;
+  std::uint64_t flops = 0, bytes = 0, scratch_once = 0, scratch_task = 0, device_bytes = 0;
 };
 
 /// One per CPU feature set; `functions` in the order of the signatures, then sub-plans.

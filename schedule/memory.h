@@ -10,9 +10,10 @@
 namespace heddle {
 
 inline constexpr std::int64_t kArenaAlignment = 64;
+inline constexpr std::int64_t kDeviceAlignment = 512;
 /// Of a plan's buffers, in bytes: a cache line, or what a device has views of.
 inline std::int64_t buffer_alignment(const Target& target) {
-  return target.on_device() ? 512 : kArenaAlignment;
+  return target.on_device() ? kDeviceAlignment : kArenaAlignment;
 }
 
 /// Alive from the step that writes it to the last that reads it, both included.

@@ -206,7 +206,8 @@ std::vector<KernelDescription> describe_kernels(const CompiledPlan& compiled) {
   std::vector<KernelDescription> kernels;
   for (const KernelObject& o : compiled.objects) {
     kernels.push_back({o.symbol, nullptr, 0, 0, static_cast<std::uint64_t>(o.scratch_once),
-                       static_cast<std::uint64_t>(o.scratch_task)});
+                       static_cast<std::uint64_t>(o.scratch_task),
+                       static_cast<std::uint64_t>(o.device_bytes)});
   }
   for (const FunctionPlan& f : compiled.plan->functions) {
     for (const Step& s : f.steps) {

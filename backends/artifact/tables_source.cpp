@@ -123,7 +123,7 @@ void add_plan(std::string& out, Array& plans, const hd_plan& p, std::uint32_t in
   for (std::uint32_t i = 0; i < p.n_kernels; ++i) {
     const hd_kernel& k = p.kernels[i];
     kernels.add(brace({k.name, quoted(k.name), wide(k.flops), wide(k.bytes), wide(k.scratch_once),
-                       wide(k.scratch_task)}));
+                       wide(k.scratch_task), wide(k.device_bytes)}));
   }
   for (std::uint32_t i = 0; i < p.n_sources; ++i) sources.add(quoted(p.sources[i]));
   const Array steps = steps_of(p, prefix + "steps"), buffers = buffers_of(p, prefix + "buffers");

@@ -46,8 +46,9 @@ class LoadedKernels {
       libraries_.push_back(SharedObject::from_bytes(linked({o}, cache)));
       void* entry = libraries_.back().find(o.symbol);
       internal_check(entry != nullptr, "a linked kernel without its symbol");
-      loaded_.insert_or_assign(to_text(kernels[i]),
-                               Loaded{{{}, o.symbol, o.scratch_once, o.scratch_task}, entry});
+      Loaded loaded{o, entry};
+      loaded.facts.object.clear();
+      loaded_.insert_or_assign(to_text(kernels[i]), std::move(loaded));
     }
   }
 
@@ -64,10 +65,10 @@ LoadedKernels& loaded_kernels() {
 
 }  // namespace
 
-CompiledFunction::CompiledFunction(const Function& function, const Target& target)
+CompiledFunction::CompiledFunction(const Function& function, const Target& target, bool there)
     : lowered_(lower(Program({function}), target)),
       tables_(make_tables(target)),
-      on_device_(target.on_device()) {}
+      flags_(there ? HD_DEVICE_TENSORS : HD_HEAP_SCRATCH) {}
 
 ArtifactTables CompiledFunction::make_tables(const Target& target) {
   find_device(target);  // before kernels are compiled that nothing can run
@@ -97,7 +98,7 @@ std::unique_ptr<Instance> CompiledFunction::take() {
   }
   hd_options options = default_options();
   options.pool = process_pool();
-  options.flags = on_device_ ? HD_DEVICE_TENSORS : HD_HEAP_SCRATCH;
+  options.flags = flags_;
   return std::make_unique<Instance>(tables_.artifact(), &options);
 }
 

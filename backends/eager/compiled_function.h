@@ -17,11 +17,11 @@ namespace heddle {
 class CompiledFunction {
  public:
   /// On the cpu kernels are generic: other extents compile nothing anew. On a device they know
-  /// theirs. Errors as `compile`.
-  CompiledFunction(const Function& function, const Target& target);
+  /// theirs. Errors as `compile`. there: every call gives tensors that are on the device.
+  CompiledFunction(const Function& function, const Target& target, bool there = false);
 
-  /// One pointer per input and per output, or one tensor; of a device tensors that are there. Any
-  /// number of threads. OverflowError, RuntimeError with the runtime's words.
+  /// One pointer per input and per output, or one tensor. Any number of threads. OverflowError,
+  /// RuntimeError with the runtime's words.
   void run(std::span<void* const> arguments) { run_with(arguments); }
   void run(std::span<const hd_tensor> tensors) { run_with(tensors); }
 
@@ -34,7 +34,7 @@ class CompiledFunction {
 
   Lowered lowered_;
   ArtifactTables tables_;
-  const bool on_device_;
+  const std::uint32_t flags_;  ///< of instances
   std::mutex mutex_;
   std::vector<std::unique_ptr<Instance>> free_;
 };

@@ -5,6 +5,7 @@
 #include "heddle/backends/eager/compiled_function.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/lower.h"
+#include "heddle/backends/on_device/carrier.h"
 #include "heddle/backends/worker.h"
 #include "heddle/graph/interpret.h"
 #include "heddle/schedule/generic.h"
@@ -14,7 +15,7 @@ namespace {
 
 class Compiled final : public Runnable {
  public:
-  explicit Compiled(const Function& function) : compiled_(function, Target::host()) {}
+  Compiled(const Function& function, const Target& target) : compiled_(function, target) {}
 
   void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) override {
     std::vector<void*> arguments;
@@ -75,6 +76,11 @@ std::unique_ptr<Runnable> make_runnable(const Function& function, LiteralFunctio
 }
 
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier) {
+  if (&carrier == &opencl_carrier() || &carrier == &metal_carrier()) {
+    Target target = Target::host();
+    target.carrier = carrier.name;
+    return std::make_unique<Compiled>(function, target);
+  }
   if (carrier.composite != nullptr || carrier.storage != nullptr) {
     throw NotImplementedError({.message = "carrier " + carrier.name + " runs no whole programs"});
   }
@@ -83,7 +89,7 @@ std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier&
       return interpret(program, program.entry().name, in);
     });
   }
-  return std::make_unique<Compiled>(function);
+  return std::make_unique<Compiled>(function, Target::host());
 }
 
 }  // namespace heddle

@@ -24,8 +24,8 @@ class Runnable {
 };
 
 /// cpu: lowered, its kernels in their generic form, compiled once per process and kept on disk.
-/// reference: interpreted. NotImplementedError for a carrier of composites or with storage of its
-/// own; errors as `compile`.
+/// reference: interpreted. opencl, metal: sent to the device, run there, fetched.
+/// NotImplementedError for a carrier of composites or with storage of its own; errors as `compile`.
 std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier& carrier);
 
 /// On literals: `run` gets the inputs of `function` and gives its outputs.

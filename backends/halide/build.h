@@ -17,7 +17,7 @@ struct KernelFacts {
   int launches = 0;
   std::int64_t threads = 0;       ///< of the largest block
   std::int64_t shared_bytes = 0;  ///< of the block that has most
-  std::int64_t device_bytes = 0;  ///< of all arrays between launches
+  std::int64_t device_bytes = 0;  ///< of all arrays between launches, each rounded up to 512
 };
 
 /// Writes the object. One kernel per process: names would be counted up otherwise, and the bytes

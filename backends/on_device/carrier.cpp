@@ -82,7 +82,7 @@ StorageProvider storage(Device& device) {
 // Ready to run any number of times, from any number of threads.
 class DeviceFunction {
  public:
-  DeviceFunction(const Function& f, const Target& target) : compiled_(f, target) {
+  DeviceFunction(const Function& f, const Target& target) : compiled_(f, target, true) {
     for (const Input& in : f.inputs) add(f.type(in.value));
     for (const Output& out : f.outputs) add(f.type(out.value));
     n_inputs_ = f.inputs.size();

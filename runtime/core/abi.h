@@ -93,6 +93,8 @@ typedef struct {
   uint64_t flops, bytes; /* of one run, for profiles */
   uint64_t scratch_once; /* by the calling thread, outside parallel loops */
   uint64_t scratch_task; /* by one task of a parallel loop */
+  uint64_t device_bytes; /* of the arrays between its launches on a device, each rounded up to the
+                            device's alignment */
 } hd_kernel;
 
 enum { HD_ARGUMENT = 0, HD_CONSTANT = 1, HD_PREPARED = 2, HD_ARENA = 3 };
@@ -152,9 +154,10 @@ typedef struct {
   int (*open)(char* why, size_t size);
   hd_memory (*allocate)(uint64_t bytes); /* not 0 bytes. 0: there is no room. */
   hd_memory (*view)(hd_memory memory, uint64_t offset, uint64_t bytes); /* 0: there is no room */
-  void (*release)(hd_memory memory_or_view); /* views before the memory they are of */
-  void (*begin)(void);                       /* waits for the end of another thread's run */
-  void (*end)(void);                         /* after a wait */
+  void (*release)(hd_memory memory_or_view); /* views first; what was asked for with one still
+                                                 happens */
+  void (*begin)(void); /* waits for the end of another run: never within one */
+  void (*end)(void);   /* after a wait */
   /* The host's bytes stay where they are until the next wait. */
   void (*write)(hd_memory to, uint64_t offset, const void* from, uint64_t bytes);
   void (*read)(hd_memory from, uint64_t offset, void* to, uint64_t bytes);
@@ -166,7 +169,7 @@ typedef struct {
   int (*load)(void** module, const char* text, int size);
   int (*launch)(void* module, const char* name, const int32_t blocks[3], const int32_t threads[3],
                 int shared_bytes, const void* kinds, void** arguments, const int8_t* is_buffer);
-  hd_memory (*allocate_array)(uint64_t bytes); /* between two launches of a kernel */
+  void (*fail)(const char* what); /* as if something that was asked for had failed */
 } hd_device;
 
 typedef struct {
@@ -244,6 +247,8 @@ typedef struct {
   void* (*allocate)(void* context, size_t bytes); /* scratch; never NULL */
   void (*release)(void* context, void* pointer);
   void (*error)(void* context, const char* text);
+  hd_memory (*take_array)(void* context, uint64_t bytes); /* between two launches; 0: it failed */
+  void (*give_array)(void* context, hd_memory array);
 } hd_services;
 typedef struct {
   const hd_services* services;
@@ -336,9 +341,9 @@ int hd_find_function(const hd_artifact* artifact, const char* name);
 uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads);
 uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
 
-/* What an instance takes on its device: prepared constants + arena + the largest function's
-   arguments (not with HD_DEVICE_TENSORS), each tensor and each part rounded up to its alignment, +
-   constants. 0: on the CPU. */
+/* What an instance takes on its device: prepared constants + arena + arrays between launches, of
+   the kernel that has most + the largest function's arguments (not with HD_DEVICE_TENSORS), each
+   tensor and each part rounded up to its alignment, + constants. 0: on the CPU. */
 uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan, uint32_t flags);
 
 int hd_threads(const hd_instance* instance);          /* the actual number; of NULL 0 */

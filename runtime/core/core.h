@@ -121,10 +121,25 @@ Text& describe_step(Text& text, const hd_instance& instance, const FunctionState
 int fail_fault(hd_instance& instance, const FunctionState& f, uint32_t number);
 
 // ---- device.cc ----
-// Memory of a plan's device, all made at create: one block of prepared constants, arena and the
-// arguments of the function that runs, and one memory per constant.
+// Arrays between a kernel's launches: a stack, as scratch is.
+struct ArrayStack {
+  struct Array {
+    hd_memory view;
+    uint64_t offset;
+    bool freed;
+  };
+  uint64_t begin, capacity, used;
+  Array arrays[kMaxBlocks];
+  int n;
+};
+hd_memory take_array(void* context, uint64_t bytes);
+void give_array(void* context, hd_memory array);
+
+// Memory of a plan's device, all made at create: one block of prepared constants, arena, arrays
+// between launches and the arguments of the function that runs, and one memory per constant.
 struct DeviceMemory {
   hd_memory block;
+  ArrayStack stack;
   hd_memory* constants;
   hd_memory* views;  // of the block
   uint32_t n_views;

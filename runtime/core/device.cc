@@ -1,5 +1,5 @@
 // Plans whose kernels run on a device. Its memory is made at create:
-//   prepared constants | arena | arguments of the function that runs
+//   prepared constants | arena | arrays between launches | arguments of the function that runs
 // as one block with a view for each buffer and each tensor, and one memory per constant. A run
 // sends inputs, asks for its steps one after the other, fetches outputs and waits once.
 #include "heddle/runtime/core/core.h"
@@ -8,7 +8,7 @@ namespace hdcore {
 namespace {
 
 struct Block {
-  uint64_t arena, arguments, bytes;
+  uint64_t arena, arrays, arguments, bytes;
 };
 
 uint64_t aligned(const hd_plan& plan, uint64_t bytes) {
@@ -27,7 +27,7 @@ uint64_t argument_bytes(const hd_plan& plan, const hd_signature& s) {
 }
 
 Block block_of(const hd_artifact& artifact, const hd_plan& plan, uint32_t flags) {
-  uint64_t arena = 0, arguments = 0;
+  uint64_t arena = 0, arrays = 0, arguments = 0;
   for (uint32_t i = 0; i < plan.n_functions; ++i) {
     const uint64_t bytes = aligned(plan, plan.functions[i].arena_bytes);
     if (bytes > arena) arena = bytes;
@@ -36,9 +36,13 @@ Block block_of(const hd_artifact& artifact, const hd_plan& plan, uint32_t flags)
     const uint64_t bytes = argument_bytes(plan, artifact.signatures[i]);
     if (bytes > arguments) arguments = bytes;
   }
-  const uint64_t begin = aligned(plan, plan.prepared_bytes);
+  for (uint32_t i = 0; i < plan.n_kernels; ++i) {
+    const uint64_t bytes = aligned(plan, plan.kernels[i].device_bytes);
+    if (bytes > arrays) arrays = bytes;
+  }
+  const uint64_t begin = aligned(plan, plan.prepared_bytes), behind = begin + arena + arrays;
   // Behind it all there is room for views of no elements.
-  return {begin, begin + arena, begin + arena + arguments + aligned(plan, 1)};
+  return {begin, begin + arena, behind, behind + arguments + aligned(plan, 1)};
 }
 
 bool is_used(const hd_plan& plan, uint32_t constant) {
@@ -61,6 +65,8 @@ class Maker {
   bool make() {
     instance_.device.block = device_.allocate(block_.bytes);
     if (!instance_.device.block || !make_constants()) return false;
+    instance_.device.stack.begin = block_.arrays;
+    instance_.device.stack.capacity = block_.arguments - block_.arrays;
     for (uint32_t i = 0; i < plan_.n_functions; ++i) {
       if (!place_tensors(i) || !place_buffers(instance_.functions[i])) return false;
     }
@@ -192,6 +198,36 @@ int check_flags(hd_instance& instance, const FunctionState& f) {
 
 }  // namespace
 
+hd_memory take_array(void* context, uint64_t bytes) {
+  hd_instance& instance = *static_cast<Context*>(context)->instance;
+  const hd_device& device = *instance.plan->device;
+  ArrayStack& stack = instance.device.stack;
+  const uint64_t size = aligned(*instance.plan, some(bytes));
+  const bool fits = stack.n < kMaxBlocks && size <= stack.capacity - stack.used;
+  const hd_memory view =
+      fits ? device.view(instance.device.block, stack.begin + stack.used, some(bytes)) : 0;
+  if (!view) {
+    device.fail("memory for an array between launches");
+    return 0;
+  }
+  stack.arrays[stack.n++] = {view, stack.used, false};
+  stack.used += size;
+  return view;
+}
+
+// What was queued for it is done before what is queued for the next array in its place.
+void give_array(void* context, hd_memory array) {
+  hd_instance& instance = *static_cast<Context*>(context)->instance;
+  instance.plan->device->release(array);
+  ArrayStack& stack = instance.device.stack;
+  for (int i = stack.n; i-- > 0;) {
+    if (stack.arrays[i].view != array || stack.arrays[i].freed) continue;
+    stack.arrays[i].freed = true;
+    break;
+  }
+  while (stack.n && stack.arrays[stack.n - 1].freed) stack.used = stack.arrays[--stack.n].offset;
+}
+
 int open_device(hd_instance& instance, Text& text) {
   const hd_device* device = instance.plan->device;
   if (!device) return HD_OK;
@@ -228,6 +264,8 @@ int run_on_device(hd_instance& instance, uint32_t function,
                   int (*run_steps)(hd_instance& instance, uint32_t function)) {
   const FunctionState& f = instance.functions[function];
   const hd_device& device = *instance.plan->device;
+  instance.device.stack.used = 0;
+  instance.device.stack.n = 0;
   device.begin();
   send_inputs(device, f);
   int status = device.failed() ? wait(instance, f, HD_OK) : run_steps(instance, function);

@@ -70,12 +70,12 @@ int halide_metal_run(void* context, void* module, const char* name, int blocks_x
 
 int halide_device_malloc(void* context, hd_kernel_buffer* buffer, const void* interface) {
   if (buffer->device) return HD_OK;
-  buffer->device = device(context).allocate_array(bytes_of(*buffer));
+  buffer->device = services(context).take_array(context, bytes_of(*buffer));
   buffer->device_interface = interface;
   return buffer->device ? HD_OK : HD_DEVICE_FAILED;
 }
 int halide_device_free(void* context, hd_kernel_buffer* buffer) {
-  if (buffer->device) device(context).release(buffer->device);
+  if (buffer->device) services(context).give_array(context, buffer->device);
   buffer->device = 0;
   buffer->device_interface = nullptr;
   return HD_OK;

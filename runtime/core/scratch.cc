@@ -61,6 +61,7 @@ void release_scratch(void* user_context, void* pointer) {
   }
 }
 
-const hd_services kServices = {do_par_for, allocate_scratch, release_scratch, report};
+const hd_services kServices = {do_par_for, allocate_scratch, release_scratch,
+                               report,     take_array,       give_array};
 
 }  // namespace hdcore

@@ -46,7 +46,7 @@ void add_plan(Hash& hash, const hd_plan& p) {
   for (uint32_t i = 0; i < p.n_kernels; ++i) {
     const hd_kernel& k = p.kernels[i];
     hash.add(k.name);
-    hash.add_numbers(k.flops, k.bytes, k.scratch_once, k.scratch_task);
+    hash.add_numbers(k.flops, k.bytes, k.scratch_once, k.scratch_task, k.device_bytes);
   }
   for (uint32_t i = 0; i < p.n_sources; ++i) hash.add(p.sources[i]);
   hash.add_numbers(p.prepared_bytes, p.scratch_once, p.scratch_task);

@@ -193,21 +193,12 @@ hd_memory counted(Id buffer, uint64_t offset, uint64_t bytes) {
   ++state.live;
   return reinterpret_cast<hd_memory>(memory);
 }
-hd_memory allocate_locked(uint64_t bytes) {
+hd_memory allocate(uint64_t bytes) {
+  const Lock lock;
   // Options 0: storage that the host and the GPU share. There is room for whole units of a copy.
   const uint64_t length = (bytes + kCopyUnit - 1) / kCopyUnit * kCopyUnit;
   return counted(call<Id>(state.device, "newBufferWithLength:options:", length, uint64_t{0}), 0,
                  bytes);
-}
-hd_memory allocate(uint64_t bytes) {
-  const Lock lock;
-  return allocate_locked(bytes);
-}
-hd_memory allocate_array(uint64_t bytes) {
-  const Lock lock;
-  const hd_memory made = state.failed ? 0 : allocate_locked(bytes);
-  if (!made) fail("device memory for", "an array between launches", "there is no room");
-  return made;
 }
 hd_memory view(hd_memory memory, uint64_t offset, uint64_t bytes) {
   const Lock lock;
@@ -288,6 +279,10 @@ void copy(hd_memory from, hd_memory to, uint64_t bytes) {
   call<void>(encoder, "endEncoding");
 }
 
+void fail_run(const char* what) {
+  const Lock lock;
+  fail("no", what, "the GPU gave none");
+}
 int failed() { return __atomic_load_n(&state.failed, __ATOMIC_RELAXED); }
 
 int wait(char* why, size_t size) {
@@ -415,9 +410,9 @@ int launch(void* module, const char* name, const int32_t blocks[3], const int32_
   return HD_OK;
 }
 
-constexpr hd_device kDevice = {"metal", kAlignment, open,   allocate,      view, release,
-                               begin,   end,        write,  read,          copy, failed,
-                               wait,    load,       launch, allocate_array};
+constexpr hd_device kDevice = {"metal", kAlignment, open,   allocate, view, release,
+                               begin,   end,        write,  read,     copy, failed,
+                               wait,    load,       launch, fail_run};
 
 }  // namespace
 }  // namespace hdcore::metal

@@ -243,20 +243,11 @@ hd_memory counted(Handle made, int error) {
   ++state.live;
   return reinterpret_cast<hd_memory>(made);
 }
-hd_memory allocate_locked(uint64_t bytes) {
+hd_memory allocate(uint64_t bytes) {
+  const Lock lock;
   int error = 0;
   Handle made = state.cl.clCreateBuffer(state.context, kReadWrite, bytes, nullptr, &error);
   return counted(made, error);
-}
-hd_memory allocate(uint64_t bytes) {
-  const Lock lock;
-  return allocate_locked(bytes);
-}
-hd_memory allocate_array(uint64_t bytes) {
-  const Lock lock;
-  const hd_memory made = state.first_error ? 0 : allocate_locked(bytes);
-  if (!made) fail(kOutOfMemory, "device memory for", "an array between launches");
-  return made;
 }
 hd_memory view(hd_memory memory, uint64_t offset, uint64_t bytes) {
   const Lock lock;
@@ -300,6 +291,10 @@ void copy(hd_memory from, hd_memory to, uint64_t bytes) {
   });
 }
 
+void fail_run(const char* what) {
+  const Lock lock;
+  fail(kOutOfMemory, "no", what);
+}
 int failed() { return __atomic_load_n(&state.first_error, __ATOMIC_RELAXED); }
 
 int wait(char* why, size_t size) {
@@ -349,9 +344,9 @@ using namespace hdcore::opencl;  // NOLINT: the functions above, in a table
 
 extern "C" {
 
-const hd_device hd_opencl_device = {"opencl", kAlignment, open,   allocate,      view, release,
-                                    begin,    end,        write,  read,          copy, failed,
-                                    wait,     load,       launch, allocate_array};
+const hd_device hd_opencl_device = {"opencl", kAlignment, open,   allocate, view, release,
+                                    begin,    end,        write,  read,     copy, failed,
+                                    wait,     load,       launch, fail_run};
 
 const char* hd_opencl_device_name(void) { return state.name; }
 uint64_t hd_opencl_live_memories(void) {

@@ -15,7 +15,7 @@ extern const hd_device hd_opencl_device;
 
 /* "Portable Computing Language: pthread-AMD EPYC", once it is open. */
 const char* hd_opencl_device_name(void);
-/* Memories and views that are not released, kernels' arrays too. */
+/* Memories and views that are not released. */
 uint64_t hd_opencl_live_memories(void);
 
 #ifdef __cplusplus

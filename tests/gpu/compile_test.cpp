@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "backends/kernel_runner.h"
+#include "eager/extension_support.h"
 #include "heddle/backends/worker.h"
 #include "heddle/frontend/checked.h"
 #include "heddle/frontend/nn.h"
@@ -162,7 +163,13 @@ TEST(CompiledForDevice, RefusalsNameWhatIsNeeded) {
   const Program program = trace([](const Tensor& x) { return exp(x); }, {heddle::f32({5})});
   CompileOptions options{.target = device::target(), .generic = true};
   expect_error<NotImplementedError>([&] { compile(program, options); }, device::target().carrier);
-  options = {.target = Target::host()};
+  options = {.target = device::target()};
+  const OperationDefinition& opaque = define_unary("opaque_there", {.vjp = kNonDifferentiable});
+  const Program extended =
+      trace([&](Tensor t) -> Tensor { return opaque({t}); }, {heddle::f32({3})});
+  const std::string text = expect_error<UnsupportedOperationPlan>(
+      [&] { compile(extended, options); }, "compile for " + options.target.carrier);
+  EXPECT_NE(text.find("acme.opaque_there"), std::string::npos) << text;
   options.target.carrier = "vulkan";
   expect_error<NotAvailableError>([&] { compile(program, options); }, "'vulkan'");
 }

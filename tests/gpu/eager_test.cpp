@@ -7,8 +7,10 @@
 #include <thread>
 
 #include "backends/operation_rows.h"
+#include "heddle/backends/graph_runtime.h"
 #include "heddle/backends/on_device/carrier.h"
 #include "heddle/frontend/heddle.h"
+#include "heddle/graph/interpret.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/carrier_types.h"
 #include "support/expect_error.h"
@@ -189,6 +191,21 @@ TEST_F(DeviceTensors, SeveralThreads) {
   }
   for (std::thread& t : threads) t.join();
   for (const Literal& g : got) expect_close(g, want, 2e-5, 1e-6, "softmax");
+}
+
+TEST_F(DeviceTensors, TheGraphRuntimeRunsWholeAndByOperations) {
+  const Program program =
+      trace([](const Tensor& x) { return sum(exp(x) * 2.0f, {1}); }, {heddle::f32({5, 9})});
+  const std::vector<Literal> inputs{random_literal(heddle::f32({5, 9}), 7)};
+  const Literal want = interpret(program, "main", inputs)[0];
+  std::vector<std::string> warnings;
+  GraphRuntime runtime([&](std::string_view line) { warnings.emplace_back(line); });
+  for (bool whole : {true, false}) {
+    const auto run =
+        runtime.compile(program, {.carrier = device::target().carrier, .whole = whole});
+    expect_close(run->run(inputs)[0], want, 2e-5, 1e-5, whole ? "whole" : "by operations");
+  }
+  EXPECT_EQ(warnings, std::vector<std::string>{});
 }
 
 }  // namespace

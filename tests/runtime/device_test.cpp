@@ -292,6 +292,53 @@ TEST_F(Device, AFailedLaunchIsItsStep) {
   EXPECT_EQ(instance.error(), "mlp.f: step 1 (k1: mul model.cpp:4) on queued: twice broke");
 }
 
+// y = 2 (x + 1) through arrays of the kernel's own, freed in another order than they were taken.
+int through_arrays(void** argv) {
+  const auto* c = *static_cast<hd_context**>(argv[0]);
+  const hd_services& services = *c->services;
+  hd_kernel_buffer between = *static_cast<hd_kernel_buffer*>(argv[1]);
+  void* context = *static_cast<void**>(argv[0]);
+  const hd_memory first = services.take_array(context, 100);
+  between.device = services.take_array(context, 64);
+  if (first != 0) services.give_array(context, first);
+  if (between.device == 0) return 0;
+  void *one[] = {argv[0], argv[1], &between}, *two[] = {argv[0], &between, argv[2]};
+  launch<queued::kAddOne>(one);
+  launch<queued::kTwice>(two);
+  services.give_array(context, between.device);
+  return 0;
+}
+
+TEST_F(Device, ArraysBetweenLaunchesAreInTheBlock) {
+  ArtifactDescription d = two_steps();
+  FunctionDescription& f = d.plans[0].functions[0];
+  f.buffers.pop_back();
+  f.steps = {kernel_step(0, {0}, {1}), kernel_step(0, {0}, {1})};
+  f.arena_bytes = 0;
+  d.plans[0].kernels = {kernel("k", through_arrays)};
+  for (const std::uint64_t announced : {2 * queued::kAlignment, queued::kAlignment}) {
+    d.plans[0].kernels[0].device_bytes = announced;
+    const ArtifactTables tables(d);
+    Instance instance(tables);
+    ASSERT_EQ(instance.status, HD_OK) << hd_error(nullptr);
+    const int live = queued::live_memories();
+    queued::take_calls();
+    float x[16] = {3}, y[16];
+    const int status = instance.run(x, y);
+    EXPECT_EQ(queued::live_memories(), live);
+    const Calls calls = queued::take_calls();
+    EXPECT_EQ(std::count(calls.begin(), calls.end(), "allocate"), 0);
+    if (announced == 2 * queued::kAlignment) {
+      EXPECT_EQ(status, HD_OK) << instance.error();
+      EXPECT_EQ(y[0], 8);
+    } else {
+      EXPECT_EQ(status, HD_DEVICE_FAILED);
+      EXPECT_EQ(instance.error(),
+                "mlp.f: step 0 (k) on queued: no memory for an array between launches");
+    }
+  }
+}
+
 TEST_F(Device, PartsThatAViewCannotBeOfAreRefused) {
   ArtifactDescription d = two_steps();
   d.plans[0].functions[0].buffers[2].offset = 64;

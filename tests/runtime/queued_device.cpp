@@ -37,7 +37,8 @@ std::byte* data(hd_memory m) {
   return state.memories.count(m) ? state.memories.at(m).data : nullptr;
 }
 
-// What follows a failure does not happen.
+// What follows a failure does not happen. Whose memory it is, is settled now: a view may be
+// released before the work is done.
 void ask(const std::string& what, std::function<void()> work) {
   expect(state.running, "a call outside of a run");
   state.calls.push_back(what);
@@ -94,13 +95,13 @@ void end() {
 }
 
 void write(hd_memory to, std::uint64_t offset, const void* from, std::uint64_t bytes) {
-  ask("write", [=] { std::memcpy(data(to) + offset, from, bytes); });
+  ask("write", [=, at = data(to)] { std::memcpy(at + offset, from, bytes); });
 }
 void read(hd_memory from, std::uint64_t offset, void* to, std::uint64_t bytes) {
-  ask("read", [=] { std::memcpy(to, data(from) + offset, bytes); });
+  ask("read", [=, at = data(from)] { std::memcpy(to, at + offset, bytes); });
 }
 void copy(hd_memory from, hd_memory to, std::uint64_t bytes) {
-  ask("copy", [=] { std::memcpy(data(to), data(from), bytes); });
+  ask("copy", [=, in = data(from), out = data(to)] { std::memcpy(out, in, bytes); });
 }
 int failed() { return state.error.empty() ? 0 : 1; }
 
@@ -116,6 +117,9 @@ int wait(char* why, std::size_t size) {
 }
 
 int load(void**, const char*, int) { return HD_OK; }
+void fail(const char* what) {
+  if (state.error.empty()) state.error = std::string("no ") + what;
+}
 
 void compute(const std::string& name, std::byte* in, std::byte* out, int count) {
   const auto* x = reinterpret_cast<const float*>(in);
@@ -138,17 +142,16 @@ int launch_named(void*, const char* name, const std::int32_t*, const std::int32_
   expect(in.host == nullptr && out.host == nullptr, "a kernel that gets memory of the host");
   int count = 1;
   for (int d = 0; d < in.dimensions; ++d) count *= in.dim[d].extent;
-  ask(name, [name = std::string(name), from = in.device, to = out.device, count] {
-    compute(name, data(from), data(to), count);
+  ask(name, [name = std::string(name), x = data(in.device), y = data(out.device), count] {
+    compute(name, x, y, count);
   });
   return HD_OK;
 }
 
 }  // namespace
 
-const hd_device device = {"queued", kAlignment, open,         allocate, view, release,
-                          begin,    end,        write,        read,     copy, failed,
-                          wait,     load,       launch_named, allocate};
+const hd_device device = {"queued", kAlignment, open, allocate, view, release, begin,        end,
+                          write,    read,       copy, failed,   wait, load,    launch_named, fail};
 
 void reset(int fail_at, bool absent) {
   state = State{};

@@ -51,7 +51,10 @@ void* context() {
                                          if (bytes != 0) std::abort();
                                          return nullptr;
                                        },
-                                       [](void*, void*) {}, nullptr};
+                                       [](void*, void*) {},
+                                       nullptr,
+                                       [](void*, std::uint64_t bytes) { return allocate(bytes); },
+                                       [](void*, hd_memory array) { release(array); }};
   static hd_context context = {&services, &plan_device()};
   return &context;
 }

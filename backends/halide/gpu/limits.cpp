@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/graph/error.h"
+#include "heddle/schedule/memory.h"
 
 namespace heddle::halide::gpu {
 
@@ -64,7 +65,8 @@ HI::Stmt Limits::visit(const HI::For* op) {
 HI::Stmt Limits::visit(const HI::Allocate* op) {
   const std::int64_t elements = op->constant_allocation_size();
   if (launch_.empty()) {
-    allocated_ += (elements * op->type.bytes() + 63) / 64 * 64;
+    allocated_ +=
+        (elements * op->type.bytes() + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
     return IRMutator::visit(op);
   }
   own_.insert(op->name);
