@@ -54,4 +54,13 @@ void add(const std::string& name, std::function<void()> call, double flops, doub
   })->UseRealTime();
 }
 
+void add_lazily(const std::string& name, std::function<std::function<void()>()> make) {
+  auto call = std::make_shared<std::function<void()>>();
+  benchmark::RegisterBenchmark(name.c_str(), [call,
+                                              make = std::move(make)](benchmark::State& state) {
+    if (!*call) *call = make();
+    for (auto _ : state) (*call)();
+  })->UseRealTime();
+}
+
 }  // namespace heddle::bench

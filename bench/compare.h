@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ class Bound {
 /// Registers `call` under `name`, timed by the wall clock; `flops` and `bytes` of one call become
 /// rates when given.
 void add(const std::string& name, std::function<void()> call, double flops = 0, double bytes = 0);
+
+/// The same for what takes long to make: made when the benchmark is first run.
+void add_lazily(const std::string& name, std::function<std::function<void()>()> make);
 
 }  // namespace heddle::bench
 

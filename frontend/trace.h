@@ -92,7 +92,7 @@ TracedFunction adapt(F f, const std::string& name) {
       kCount <= 16,
       "a traced function takes up to 16 tensors and returns a Tensor or a vector of them");
   if constexpr (std::is_invocable_v<const F&, std::span<const Tensor>>) {
-    return f;
+    return [f](std::span<const Tensor> x) { return as_tensors(f(x)); };
   } else if constexpr (takes<F>(std::make_index_sequence<kCount>())) {
     return [f, name](std::span<const Tensor> x) {
       if (x.size() != kCount) wrong_arity(kCount, x.size(), name);
@@ -106,7 +106,7 @@ template <class F, std::size_t kCount = 0>
 TracedModel adapt_model(F f, const std::string& name) {
   static_assert(kCount <= 16, "a model takes const Params& and up to 16 tensors");
   if constexpr (std::is_invocable_v<const F&, const Params&, std::span<const Tensor>>) {
-    return f;
+    return [f](const Params& p, std::span<const Tensor> x) { return as_tensors(f(p, x)); };
   } else if constexpr (takes_params<F>(std::make_index_sequence<kCount>())) {
     return [f, name](const Params& p, std::span<const Tensor> x) {
       if (x.size() != kCount) wrong_arity(kCount, x.size(), name);

@@ -17,6 +17,17 @@ TEST(Trace, names_inputs_and_outputs) {
             "func @layer(x: f32[2,3], w: f32[3,4]) -> (y: f32[2,4]) {\n ");
 }
 
+TEST(Trace, functions_of_one_span_return_a_tensor_or_several) {
+  const auto one = [](std::span<const Tensor> x) { return x[0] + x[1]; };
+  const auto several = [](std::span<const Tensor> x) { return std::vector<Tensor>{x[1], x[0]}; };
+  EXPECT_EQ(trace(one, {f32({2}), f32({2})}).entry().outputs.size(), 1u);
+  EXPECT_EQ(trace(several, {f32({2}), f32({3})}).entry().outputs.size(), 2u);
+  Params params;
+  params["w"] = tensor({1.0f, 2.0f}, {2});
+  const auto model = [](const Params& p, std::span<const Tensor> x) { return p["w"] * x[0]; };
+  EXPECT_EQ(trace(model, params, {f32({2})}).entry().outputs.size(), 1u);
+}
+
 TEST(Trace, nodes_know_the_line_that_made_them) {
   const unsigned line = __LINE__ + 1;
   const Program p = trace([](const Tensor& x) { return exp(x) * 2.0f; }, {f32({3})});
