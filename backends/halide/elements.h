@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,17 @@ class Elements {
   /// From here on `v` is read through `reader`: it is a port, or stored in a Func.
   void stage(ValueId v, Reader reader);
   bool staged(ValueId v) const { return static_cast<bool>(readers_[v.index]); }
+  /// Until the next one: the concatenation `v` is read from operand `operand`, at `place` along its
+  /// axis, where it is read at `index`.
+  struct Part {
+    std::size_t operand;
+    Expr index, place;
+  };
+  void take_part(ValueId v, Part part) { part_ = {v, std::move(part)}; }
+  const Part* part_at(ValueId v, const Expr& index) const {
+    if (!part_ || part_->first != v) return nullptr;
+    return Halide::Internal::equal(part_->second.index, index) ? &part_->second : nullptr;
+  }
   /// The places under the windows of `node` (see WindowAttributes: padding and holes are among
   /// them), when they are stored: an element at each. Null when windows look for themselves.
   const Reader* places(const Node& node);
@@ -60,6 +72,7 @@ class Elements {
   std::map<std::string, Expr> symbols_;
   std::function<Reader(const Node&)> store_places_;
   std::map<ValueId, Reader> places_;
+  std::optional<std::pair<ValueId, Part>> part_;
   std::vector<std::vector<std::pair<Index, Expr>>> memo_;
 };
 

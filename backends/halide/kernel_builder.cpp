@@ -83,10 +83,19 @@ void KernelBuilder::make_outputs() {
       values.push_back(to_storage(elements.at(v, as_index(group.args)), elements.type(v).dtype));
     }
     define(group.f, reversed(as_index(group.args)), values);
-    auto buffers = group.f.output_buffers();
-    for (std::size_t e = 0; e < buffers.size(); ++e) {
-      set_layout(buffers[e], group.extents, kernel.out[group.ports[e]].strides, e == 0);
-    }
+    set_layouts(group);
+  }
+}
+
+void KernelBuilder::add_group(OutputGroup group) {
+  set_layouts(group);
+  outputs.push_back(std::move(group));
+}
+
+void KernelBuilder::set_layouts(const OutputGroup& group) {
+  auto buffers = group.f.output_buffers();
+  for (std::size_t e = 0; e < buffers.size(); ++e) {
+    set_layout(buffers[e], group.extents, kernel.out[group.ports[e]].strides, e == 0);
   }
 }
 
@@ -141,6 +150,9 @@ void schedule_symbolic_map(OutputGroup& group, const Map& map) {
 void KernelBuilder::schedule_map(OutputGroup& group, const Map& map) {
   const std::size_t n = group.extents.size();
   if (n == 0) return;
+  if (const auto across = transposed_axis(kernel, group)) {
+    return schedule_transposed(group, map, *across);
+  }
   if (is_symbolic(kernel.body)) return schedule_symbolic_map(group, map);
   Func f = group.f;
   const bool short_last = has_short_last_axis(group.extents, map.vector);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "heddle/backends/halide/loops.h"
@@ -40,6 +41,8 @@ class KernelBuilder {
 
   /// After all stages: outputs of more axes come first.
   void make_outputs();
+  /// Outputs that are defined elsewhere.
+  void add_group(OutputGroup group);
   /// Loops over the outputs of `group` as a Map has them.
   void schedule_map(OutputGroup& group, const Map& map);
   /// Every stage placed `once`, in order; the others are the recipe's.
@@ -52,6 +55,7 @@ class KernelBuilder {
   void bind_symbols(const Halide::ImageParam& p, const Dims& dims);
   void set_layout(Halide::OutputImageParam p, const Extents& extents, const Dims& strides,
                   bool bounds);
+  void set_layouts(const OutputGroup& group);
   void store_value(ValueId v);
   Elements::Reader store_places(const Node& window);
 };
@@ -79,6 +83,20 @@ void stage_conv(KernelBuilder& b, const Stage& stage);
 /// then the kernel is one.
 bool conv_is_stored_once(const KernelBuilder& b);
 void store_conv(KernelBuilder& b);
+
+/// The axis of a Map's outputs, not the last, along which one of its inputs lies in memory; and its
+/// loops in tiles of both.
+std::optional<std::size_t> transposed_axis(const Kernel& kernel, const OutputGroup& group);
+void schedule_transposed(OutputGroup& group, const Map& map, std::size_t across);
+
+/// Outputs along one axis of a concatenation: part by part, instead of make_outputs.
+struct Joined {
+  const Node* node;
+  std::size_t axis;  ///< of the outputs
+};
+/// Nothing when there is none, or too many parts.
+std::optional<Joined> joined_outputs(const Kernel& kernel);
+void store_parts(KernelBuilder& b, const Map& map, const Joined& joined);
 
 /// A value of rows, stored row by row: its Func's arguments are its own axes, innermost first, then
 /// the row. From here on it is read from there.

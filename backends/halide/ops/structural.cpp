@@ -139,6 +139,11 @@ Expr lower_pad(const Element& e) {
 
 Expr lower_concatenate(const Element& e) {
   const std::size_t axis = axis_of(e.node.attributes.as<AxisAttributes>().axis);
+  if (const Elements::Part* part = e.values.part_at(e.node.results[0], e.index[axis])) {
+    Index i = e.index;
+    i[axis] = part->place;
+    return e.operand(part->operand, i);
+  }
   Expr value = zero(e.type());
   Extent start = e.extents()[axis];
   bool last = true;

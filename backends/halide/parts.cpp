@@ -1,0 +1,125 @@
+// Outputs along a concatenation are stored part by part: each part's loops read one operand, and
+// ask nothing.
+#include "heddle/backends/halide/conversion.h"
+#include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/graph/op_attributes.h"
+#include "heddle/graph/operation.h"
+#include "heddle/schedule/axis_classes.h"
+
+namespace heddle::halide {
+namespace {
+
+constexpr std::size_t kMostParts = 64;  // each is loops of its own
+constexpr auto kGuard = Halide::TailStrategy::GuardWithIf;
+
+// The axis of all outputs along which `node` joins its operands.
+std::optional<std::size_t> joined_axis(const Function& body, AxisClasses& classes,
+                                       const Node& node) {
+  const auto axis = static_cast<std::size_t>(node.attributes.as<AxisAttributes>().axis);
+  const std::size_t joined = classes.of(node.results[0])[axis];
+  std::optional<std::size_t> found;
+  for (const Output& o : body.outputs) {
+    const std::vector<std::size_t> own = classes.of(o.value);
+    const auto at = std::find(own.begin(), own.end(), joined);
+    if (at == own.end() || std::count(own.begin(), own.end(), joined) != 1) return std::nullopt;
+    const auto a = static_cast<std::size_t>(at - own.begin());
+    if (found && *found != a) return std::nullopt;
+    found = a;
+  }
+  return found;
+}
+
+bool stores_in_place(const Kernel& k) {
+  return std::any_of(k.out.begin(), k.out.end(), [](const Port& p) { return p.shares >= 0; });
+}
+
+void vectorize_part(Halide::Stage& s, const Halide::VarOrRVar& x, int vector, int unroll) {
+  if (x.is_rvar) {
+    Halide::RVar xi("xi");
+    s.split(x.rvar, x.rvar, xi, vector * unroll, kGuard).vectorize(xi, vector).unroll(xi);
+  } else {
+    Var xi("xi");
+    s.split(x.var, x.var, xi, vector * unroll, kGuard).vectorize(xi, vector).unroll(xi);
+  }
+}
+
+// Vectors along the last axis, tasks along the first that has several indices.
+void schedule_part(Halide::Stage s, std::vector<Halide::VarOrRVar> loops, const Extents& extents,
+                   const Map& map) {
+  const std::int64_t elements = product(extents).number();
+  std::size_t outer = 0;
+  while (outer + 1 < extents.size() && extents[outer].is(1)) ++outer;
+  std::reverse(loops.begin(), loops.end());
+  s.reorder(loops);  // innermost first
+  std::reverse(loops.begin(), loops.end());
+  const Extent& columns = extents.back();
+  if (!columns.below(map.vector)) {
+    const int unroll = columns.divisible_by(4 * map.vector) ? 4 : 1;
+    vectorize_part(s, loops.back(), map.vector, unroll);
+  }
+  if (outer + 1 >= extents.size() || elements <= map.grain) return;
+  const std::int64_t rows = extents[outer].number();
+  const std::int64_t each = std::clamp<std::int64_t>(map.grain / (elements / rows), 1, rows);
+  if (loops[outer].is_rvar) {
+    Halide::RVar task("task"), rest("rest");
+    s.split(loops[outer].rvar, task, rest, constant(each), kGuard).parallel(task);
+  } else {
+    Var task("task"), rest("rest");
+    s.split(loops[outer].var, task, rest, constant(each), kGuard).parallel(task);
+  }
+}
+
+}  // namespace
+
+std::optional<Joined> joined_outputs(const Kernel& kernel) {
+  const Function& body = kernel.body;
+  if (is_symbolic(body) || stores_in_place(kernel)) return std::nullopt;
+  AxisClasses classes(body);
+  for (const Node& node : body.nodes) {
+    if (node.op != &op_concatenate || node.operands.size() > kMostParts) continue;
+    for (const Output& o : body.outputs) {
+      if (body.type(o.value).dims != body.type(body.outputs[0].value).dims) return std::nullopt;
+    }
+    if (const auto axis = joined_axis(body, classes, node)) return Joined{&node, *axis};
+  }
+  return std::nullopt;
+}
+
+void store_parts(KernelBuilder& b, const Map& map, const Joined& joined) {
+  const Function& body = b.kernel.body;
+  OutputGroup group{Func("y0"), b.elements.extents(body.outputs[0].value), {}, {}};
+  group.args = make_vars("i", group.extents.size());
+  std::vector<Expr> nothing;
+  for (std::size_t o = 0; o < body.outputs.size(); ++o) {
+    group.ports.push_back(o);
+    nothing.push_back(
+        Halide::undef(to_storage(b.elements.at(body.outputs[o].value, as_index(group.args)),
+                                 body.type(body.outputs[o].value).dtype)
+                          .type()));
+  }
+  define(group.f, reversed(as_index(group.args)), nothing);
+  const auto from = static_cast<std::size_t>(joined.node->attributes.as<AxisAttributes>().axis);
+  std::int64_t start = 0;
+  for (std::size_t k = 0; k < joined.node->operands.size(); ++k) {
+    Extents extents = group.extents;
+    extents[joined.axis] = b.elements.extents(joined.node->operands[k])[from];
+    const std::int64_t length = extents[joined.axis].number();
+    if (length == 0) continue;
+    const RDom r(0, constant(length), "part" + std::to_string(k));
+    Index index = as_index(group.args);
+    index[joined.axis] = constant(start) + r;
+    b.elements.take_part(joined.node->results[0], {k, index[joined.axis], Expr(r)});
+    std::vector<Expr> values;
+    for (const Output& o : body.outputs) {
+      values.push_back(to_storage(b.elements.at(o.value, index), body.type(o.value).dtype));
+    }
+    define(group.f, reversed(index), values);
+    std::vector<Halide::VarOrRVar> loops(group.args.begin(), group.args.end());
+    loops[joined.axis] = r.x;
+    schedule_part(group.f.update(group.f.num_update_definitions() - 1), loops, extents, map);
+    start += length;
+  }
+  b.add_group(std::move(group));
+}
+
+}  // namespace heddle::halide
