@@ -87,7 +87,8 @@ Tensor logical_and(TensorArg x, TensorArg y);
 Tensor logical_or(TensorArg x, TensorArg y);
 Tensor logical_xor(TensorArg x, TensorArg y);
 /// Bits of integers moved up (zeros come in) or down (the sign comes in, zeros where unsigned). Any
-/// number of places is defined: negative ones and those beyond the width leave nothing.
+/// number of places is defined: negative ones and those beyond the width shift everything out (the
+/// sign stays).
 Tensor shift_left(TensorArg x, TensorArg places);
 Tensor shift_right(TensorArg x, TensorArg places);
 Tensor equal(TensorArg x, TensorArg y);

@@ -191,7 +191,11 @@ class Rewriter {
     std::vector<Type> types;
     for (ValueId o : node.operands) operands.push_back(names_[o.index]);
     for (ValueId r : node.results) types.push_back(symbols_.type(r));
-    Attributes attributes = symbolic_attributes(node, types[0].dims);
+    bool symbolic =
+        std::any_of(types.begin(), types.end(), [](const Type& t) { return is_symbolic(t); });
+    for (ValueId o : operands) symbolic |= is_symbolic(builder_.type(o));
+    // What has no symbols has its types inferred, from all there is to know.
+    Attributes attributes = symbolic ? symbolic_attributes(node, types[0].dims) : node.attributes;
     const Values results =
         builder_.add_typed(*node.op, operands, std::move(attributes), std::move(types), node.where);
     for (std::size_t r = 0; r < results.size(); ++r) names_[node.results[r].index] = results[r];

@@ -312,7 +312,8 @@ constinit const Operation op_reduce_max = reduction<kNumber>(
      .rtol = 0,
      .atol = 0,
      .text = "The greatest element along `axes`.\nC1 x has an integer or floating dtype.\nC2 the "
-             "axes are in range, distinct and ascending.\nNaN if any is NaN. Of nothing: -inf, or "
+             "axes are in range, distinct and ascending.\nNaN if any is NaN; of zeros of both "
+             "signs either. Of nothing: -inf, or "
              "the least integer. Winners of equal value share the derivative equally."});
 
 constinit const Operation op_reduce_min = reduction<kNumber>(
@@ -324,7 +325,8 @@ constinit const Operation op_reduce_min = reduction<kNumber>(
      .rtol = 0,
      .atol = 0,
      .text = "The least element along `axes`.\nC1 x has an integer or floating dtype.\nC2 the axes "
-             "are in range, distinct and ascending.\nNaN if any is NaN. Of nothing: inf, or the "
+             "are in range, distinct and ascending.\nNaN if any is NaN; of zeros of both signs "
+             "either. Of nothing: inf, or the "
              "greatest integer. Winners of equal value share the derivative equally."});
 
 constinit const Operation op_reduce_any =

@@ -1,6 +1,7 @@
 // Bodies: the strict micro-program of one call (steps 15 to 17).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,18 @@ Literal weak_literal(const Operand& operand, DType dtype) {
   });
 }
 
+/// As planned. What is planned as i32 and is wider are indices: what i32 cannot hold lies outside
+/// of any extent, and stays there.
+ValueId converted(Builder& b, ValueId x, DType to) {
+  const DType from = b.type(x).dtype;
+  const bool wide = from == DType::i64 || from == DType::u64 || from == DType::u32;
+  if (to != DType::i32 || !wide) return emit::convert(b, x, to);
+  using Limits = std::numeric_limits<std::int32_t>;
+  x = emit::min(b, x, emit::fill_like(b, Limits::max(), x));
+  if (from == DType::i64) x = emit::max(b, x, emit::fill_like(b, Limits::min(), x));
+  return emit::convert(b, x, to);
+}
+
 /// A body under construction: the tensor operands are its inputs, in order; weak scalars are
 /// constants. `values` holds all operands, converted as planned.
 struct Body {
@@ -64,7 +77,7 @@ struct Body {
     }
     for (std::size_t i = 0; i < c.operands.size(); ++i) {
       const DType to = plan.operands[i].convert_to;
-      values.push_back(inputs[i] ? emit::convert(b, *inputs[i], to)
+      values.push_back(inputs[i] ? converted(b, *inputs[i], to)
                                  : b.constant(weak_literal(c.operands[i], to)));
     }
   }

@@ -231,7 +231,8 @@ constinit const Operation op_reduce_window_max = window_reduction(
      .plan = plan_extremum,
      .text = "The greatest element of each window (as reduce_window_sum has them).\nC1 x has an "
              "integer or floating dtype.\nC2 every list has one entry per axis.\nC3 windows, "
-             "strides and dilations are at least 1.\nNaN if any is NaN. Of padding alone: -inf, or "
+             "strides and dilations are at least 1.\nNaN if any is NaN; of zeros of both signs "
+             "either. Of padding alone: -inf, or "
              "the least integer. The derivative goes to the first of equal ones, row by row."});
 
 constinit const Operation op_reduce_window_min = window_reduction(
@@ -241,7 +242,8 @@ constinit const Operation op_reduce_window_min = window_reduction(
      .plan = plan_extremum,
      .text = "The least element of each window (as reduce_window_sum has them).\nC1 x has an "
              "integer or floating dtype.\nC2 every list has one entry per axis.\nC3 windows, "
-             "strides and dilations are at least 1.\nNaN if any is NaN. Of padding alone: inf, or "
+             "strides and dilations are at least 1.\nNaN if any is NaN; of zeros of both signs "
+             "either. Of padding alone: inf, or "
              "the greatest integer. The derivative goes to the first of equal ones, row by row."});
 
 }  // namespace heddle

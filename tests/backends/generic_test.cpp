@@ -332,6 +332,24 @@ TEST(Generic, Sorts) {
   }
 }
 
+// Nothing is a symbol then: what the attributes say of it must still hold.
+TEST(Generic, ExtentsOfOne) {
+  share("argsort", {program_of([](Builder& b) {
+          const ArgsortAttributes a{1, 1, false, false};
+          return b.emit(op_argsort, {b.input("x", f32({1, 1}))}, Attributes::of(a));
+        })});
+  share("pad", {program_of([](Builder& b) {
+          const ValueId x = emit::convert(b, b.input("x", {DType::i32, {1}}), DType::f32);
+          const ValueId zero = b.input("zero", f32({}));
+          return b.emit(op_pad, {x, zero}, Attributes::of(PadAttributes{{1}, {-1}, {0}}));
+        })});
+  share("conv", {program_of([](Builder& b) {
+          const ValueId x = b.input("x", f32({1, 1, 1})), w = b.input("w", f32({1, 1, 1}));
+          return b.emit(op_conv_general, {x, w},
+                        Attributes::of(ConvAttributes{{1}, {1}, {-1}, {1}, {1}}));
+        })});
+}
+
 TEST(Generic, SortedValues) {
   for (const Operation* op : {&op_sort, &op_top_k}) {
     std::vector<Program> programs;

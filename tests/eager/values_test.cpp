@@ -27,6 +27,25 @@ void expect_near(const Tensor& got, const Tensor& want, double tolerance) {
   for (std::size_t i = 0; i < w.size(); ++i) EXPECT_NEAR(g[i], w[i], tolerance) << "element " << i;
 }
 
+// Not wrapped round to an element that is there.
+TEST(Eager, IndicesOfWideDtypesBeyondI32AreOutside) {
+  const double beyond = 4294967296.0 + 1, last = 4294967295.0;
+  for (const Carrier* carrier : {&cpu_carrier(), &reference_carrier()}) {
+    const auto at = [&](double i, DType d) {
+      return tensor({i}, {1}, {.dtype = d, .carrier = carrier->name});
+    };
+    const Tensor x = tensor({1, 2, 3}, {3}, {.carrier = carrier->name});
+    for (const Tensor& i : {at(beyond, DType::i64), at(-beyond, DType::i64), at(last, DType::u32),
+                            at(beyond, DType::u64)}) {
+      EXPECT_EQ(elements(take(x, i)), std::vector<double>{0}) << to_text(i.type());
+      const Tensor one = tensor({7}, {1}, {.carrier = carrier->name});
+      EXPECT_EQ(elements(scatter_add(x, i, one)), (std::vector<double>{1, 2, 3}));
+    }
+    EXPECT_EQ(elements(take(x, at(-1, DType::i64))), std::vector<double>{3});
+    EXPECT_EQ(elements(dynamic_slice(x, at(beyond, DType::i64), {2})), (std::vector<double>{2, 3}));
+  }
+}
+
 TEST(Eager, OperatorsRunAtOnce) {
   const Tensor x = tensor({1, 2, 3, 4}, {2, 2}), y = tensor({10, 20}, {2});
   EXPECT_EQ(elements(x + y), (std::vector<double>{11, 22, 13, 24}));
