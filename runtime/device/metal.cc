@@ -1,6 +1,7 @@
 #include "heddle/runtime/device/metal.h"
 
 #include "heddle/runtime/core/core.h"
+#include "heddle/runtime/device/modules.h"
 
 extern "C" {
 void* dlopen(const char* name, int flags);
@@ -314,12 +315,10 @@ Module* build(const char* text, uint64_t size, uint64_t hash) {
 int load(void** module, const char* text, int size) {
   const Lock lock;
   if (*module) return HD_OK;
-  const auto length = uint64_t(size) - 1;  // it ends with a zero
-  const uint64_t hash = hash_bytes(kHashStart, text, length);
-  for (Module* m = state.modules; m; m = m->next) {
-    if (m->hash == hash && m->size == length) return *module = m, HD_OK;
-  }
-  if (!state.failed) *module = build(text, length, hash);
+  *module = find_or_build(state.modules, text, size,
+                          [](const char* all, uint64_t length, uint64_t hash) -> Module* {
+                            return state.failed ? nullptr : build(all, length, hash);
+                          });
   return *module ? HD_OK : HD_DEVICE_FAILED;
 }
 

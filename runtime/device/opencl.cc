@@ -1,6 +1,7 @@
 #include "heddle/runtime/device/opencl.h"
 
 #include "heddle/runtime/core/core.h"
+#include "heddle/runtime/device/modules.h"
 
 extern "C" {
 void* dlopen(const char* name, int flags);
@@ -309,12 +310,10 @@ int wait(char* why, size_t size) {
 int load(void** module, const char* text, int size) {
   const Lock lock;
   if (*module) return HD_OK;
-  const auto length = uint64_t(size) - 1;  // it ends with a zero
-  const uint64_t hash = hash_bytes(kHashStart, text, length);
-  for (Module* m = state.modules; m; m = m->next) {
-    if (m->hash == hash && m->size == length) return *module = m, HD_OK;
-  }
-  if (!state.first_error) *module = build(text, length, hash);
+  *module = find_or_build(state.modules, text, size,
+                          [](const char* all, uint64_t length, uint64_t hash) -> Module* {
+                            return state.first_error ? nullptr : build(all, length, hash);
+                          });
   return *module ? HD_OK : HD_DEVICE_FAILED;
 }
 
