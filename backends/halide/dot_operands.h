@@ -15,7 +15,6 @@ class DotOperands {
   /// `dot` is made by a dot_general or a conv_general.
   DotOperands(Elements& elements, ValueId dot);
 
-  bool is_conv() const { return conv_; }
   const DotShape& shape() const { return s_; }
   Extent m() const { return product(rows_); }
   Extent n() const { return product(columns_); }

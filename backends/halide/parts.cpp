@@ -33,40 +33,33 @@ bool stores_in_place(const Kernel& k) {
   return std::any_of(k.out.begin(), k.out.end(), [](const Port& p) { return p.shares >= 0; });
 }
 
-void vectorize_part(Halide::Stage& s, const Halide::VarOrRVar& x, int vector, int unroll) {
-  if (x.is_rvar) {
-    Halide::RVar xi("xi");
-    s.split(x.rvar, x.rvar, xi, vector * unroll, kGuard).vectorize(xi, vector).unroll(xi);
-  } else {
-    Var xi("xi");
-    s.split(x.var, x.var, xi, vector * unroll, kGuard).vectorize(xi, vector).unroll(xi);
-  }
+// The new loops, outer and inner: of the same kind as the one that is split.
+std::pair<Halide::VarOrRVar, Halide::VarOrRVar> split(Halide::Stage& s,
+                                                      const Halide::VarOrRVar& loop,
+                                                      const Expr& factor) {
+  const Halide::VarOrRVar outer(loop.name() + "_o", loop.is_rvar),
+      inner(loop.name() + "_i", loop.is_rvar);
+  s.split(loop, outer, inner, factor, kGuard);
+  return {outer, inner};
 }
 
 // Vectors along the last axis, tasks along the first that has several indices.
-void schedule_part(Halide::Stage s, std::vector<Halide::VarOrRVar> loops, const Extents& extents,
-                   const Map& map) {
+void schedule_part(Halide::Stage s, const std::vector<Halide::VarOrRVar>& loops,
+                   const Extents& extents, const Map& map) {
   const std::int64_t elements = product(extents).number();
   std::size_t outer = 0;
   while (outer + 1 < extents.size() && extents[outer].is(1)) ++outer;
-  std::reverse(loops.begin(), loops.end());
-  s.reorder(loops);  // innermost first
-  std::reverse(loops.begin(), loops.end());
+  s.reorder({loops.rbegin(), loops.rend()});  // innermost first
   const Extent& columns = extents.back();
   if (!columns.below(map.vector)) {
     const int unroll = columns.divisible_by(4 * map.vector) ? 4 : 1;
-    vectorize_part(s, loops.back(), map.vector, unroll);
+    const auto vectors = split(s, loops.back(), map.vector * unroll).second;
+    s.vectorize(vectors, map.vector).unroll(vectors);
   }
   if (outer + 1 >= extents.size() || elements <= map.grain) return;
   const std::int64_t rows = extents[outer].number();
   const std::int64_t each = std::clamp<std::int64_t>(map.grain / (elements / rows), 1, rows);
-  if (loops[outer].is_rvar) {
-    Halide::RVar task("task"), rest("rest");
-    s.split(loops[outer].rvar, task, rest, constant(each), kGuard).parallel(task);
-  } else {
-    Var task("task"), rest("rest");
-    s.split(loops[outer].var, task, rest, constant(each), kGuard).parallel(task);
-  }
+  s.parallel(split(s, loops[outer], constant(each)).first);
 }
 
 }  // namespace
@@ -75,11 +68,11 @@ std::optional<Joined> joined_outputs(const Kernel& kernel) {
   const Function& body = kernel.body;
   if (is_symbolic(body) || stores_in_place(kernel)) return std::nullopt;
   AxisClasses classes(body);
+  for (const Output& o : body.outputs) {
+    if (body.type(o.value).dims != body.type(body.outputs[0].value).dims) return std::nullopt;
+  }
   for (const Node& node : body.nodes) {
     if (node.op != &op_concatenate || node.operands.size() > kMostParts) continue;
-    for (const Output& o : body.outputs) {
-      if (body.type(o.value).dims != body.type(body.outputs[0].value).dims) return std::nullopt;
-    }
     if (const auto axis = joined_axis(body, classes, node)) return Joined{&node, *axis};
   }
   return std::nullopt;
@@ -92,10 +85,7 @@ void store_parts(KernelBuilder& b, const Map& map, const Joined& joined) {
   std::vector<Expr> nothing;
   for (std::size_t o = 0; o < body.outputs.size(); ++o) {
     group.ports.push_back(o);
-    nothing.push_back(
-        Halide::undef(to_storage(b.elements.at(body.outputs[o].value, as_index(group.args)),
-                                 body.type(body.outputs[o].value).dtype)
-                          .type()));
+    nothing.push_back(Halide::undef(storage_type(body.type(body.outputs[o].value).dtype)));
   }
   define(group.f, reversed(as_index(group.args)), nothing);
   const auto from = static_cast<std::size_t>(joined.node->attributes.as<AxisAttributes>().axis);
