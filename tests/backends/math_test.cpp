@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "backends/cases.h"
+#include "support/ulps.h"
 
 namespace heddle::testing {
 namespace {
@@ -35,21 +36,10 @@ const Function1 kFunctions[] = {
     {&op_erf, std::erf, 1.4},           {&op_erfc, std::erfc, 0.6},    {&op_trunc, std::trunc, 0},
     {&op_logistic, exact_logistic, 2.5}};
 
-// Distance in units in the last place of the exact value; infinity when a special value is wrong.
+// Infinity when a special value or the sign of a zero is wrong.
 double ulps(float got, double exact) {
-  const double wrong = std::numeric_limits<double>::infinity();
-  if (std::isnan(exact)) return std::isnan(got) ? 0 : wrong;
-  if (std::isnan(got)) return wrong;
-  if (std::isinf(exact)) return got == exact ? 0 : wrong;
-  if (exact == 0 || got == 0) {
-    if (std::signbit(got) != std::signbit(exact)) return wrong;
-  }
-  const double limit = 0x1p128;  // where infinity stands when values round up to it
-  const double x = std::isinf(got) ? std::copysign(limit, got) : static_cast<double>(got);
-  if (std::fabs(exact) > limit) exact = std::copysign(limit, exact);
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  return std::fabs(x - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
+  const bool wrong_zero = (exact == 0 || got == 0) && std::signbit(got) != std::signbit(exact);
+  return wrong_zero ? std::numeric_limits<double>::infinity() : float_ulps(got, exact);
 }
 
 Function one_operation(const Operation& op, std::size_t operands, std::int64_t count = kBlock) {

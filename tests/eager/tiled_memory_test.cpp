@@ -1,9 +1,7 @@
 // The tiled carrier at its limits: memory, disks that are full or gone, files that are cut, and
 // what it refuses. What needs limits of the process runs in a child: the same test
 // once more.
-#include <spawn.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +13,7 @@
 #include "eager/tiled_support.h"
 #include "heddle/graph/emit.h"
 #include "support/expect_error.h"
+#include "support/run_again.h"
 
 namespace heddle {
 namespace {
@@ -23,24 +22,6 @@ using namespace testing;  // NOLINT: the tests' own vocabulary
 
 // Whether this process is the child that a test starts to run itself.
 bool is_child() { return std::getenv("HEDDLE_TEST_CHILD") != nullptr; }
-
-// The running test once more, in a process of its own; its exit code.
-int run_as_child() {
-  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
-  std::string filter = std::string("--gtest_filter=") + test.test_suite_name() + "." + test.name();
-  std::string program = "child", mark = "HEDDLE_TEST_CHILD=1";
-  char* arguments[] = {program.data(), filter.data(), nullptr};
-  std::vector<char*> variables;
-  for (char** v = environ; *v != nullptr; ++v) variables.push_back(*v);
-  variables.insert(variables.end(), {mark.data(), nullptr});
-  pid_t child = 0;
-  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, variables.data()) != 0) {
-    return -1;
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 // Memory ------------------------------------------------------------------------------------------
 
@@ -104,7 +85,7 @@ TEST(TiledMemory, PeakIsASmallMultipleOfTheBudget) {  // A10.7
   GTEST_SKIP() << "the sanitizer keeps memory of its own";
 #endif
   if (!is_child()) {
-    EXPECT_EQ(run_as_child(), 0);
+    EXPECT_EQ(run_again("HEDDLE_TEST_CHILD=1"), 0);
     return;
   }
   define_tiled_carrier("four_mebibytes", {.budget_bytes = kBudget});
@@ -179,7 +160,7 @@ TEST(TiledDisk, AFolderThatIsGone) {
 
 TEST(TiledDisk, AFullDiskLeavesNothing) {
   if (!is_child()) {
-    EXPECT_EQ(run_as_child(), 0);
+    EXPECT_EQ(run_again("HEDDLE_TEST_CHILD=1"), 0);
     return;
   }
   std::signal(SIGXFSZ, SIG_IGN);

@@ -8,6 +8,7 @@
 #include "backends/operation_rows.h"
 #include "gpu/device_runner.h"
 #include "heddle/graph/operation.h"
+#include "support/ulps.h"
 
 namespace heddle::testing {
 namespace {
@@ -23,19 +24,6 @@ const Function1 kFunctions[] = {{&op_sin, std::sin, 2.5},     {&op_cos, std::cos
                                 {&op_erfc, std::erfc, 3.0},   {&op_asinh, std::asinh, 1.0},
                                 {&op_acosh, std::acosh, 1.0}, {&op_atanh, std::atanh, 1.0},
                                 {&op_exp, std::exp, 1.3},     {&op_tanh, std::tanh, 2.5}};
-
-double ulps(float got, double exact) {
-  const double wrong = std::numeric_limits<double>::infinity();
-  if (std::isnan(exact)) return std::isnan(got) ? 0 : wrong;
-  if (std::isnan(got)) return wrong;
-  if (std::isinf(exact)) return got == exact ? 0 : wrong;
-  const double limit = 0x1p128;  // where infinity stands when values round up to it
-  const double x = std::isinf(got) ? std::copysign(limit, got) : static_cast<double>(got);
-  if (std::fabs(exact) > limit) exact = std::copysign(limit, exact);
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  return std::fabs(x - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
-}
 
 TEST(DeviceMath, StaysWithinItsBoundsWithoutF64) {
   constexpr std::int64_t kCount = 1 << 17;
@@ -54,7 +42,7 @@ TEST(DeviceMath, StaysWithinItsBoundsWithoutF64) {
     double worst = 0;
     float at = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double u = ulps(y[i], kFunctions[f].exact(static_cast<double>(x[i])));
+      const double u = float_ulps(y[i], kFunctions[f].exact(static_cast<double>(x[i])));
       if (u > worst) worst = u, at = x[i];
     }
     EXPECT_LE(worst, kFunctions[f].ulps) << kFunctions[f].op->name << " of " << at;
@@ -85,7 +73,7 @@ TEST(DeviceMath, PowersAndAnglesStayWithinTheirBounds) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double a = static_cast<double>(x[i]), b = static_cast<double>(y[i]);
-      const double u = ulps(got[i], k == 0 ? std::pow(a, b) : std::atan2(a, b));
+      const double u = float_ulps(got[i], k == 0 ? std::pow(a, b) : std::atan2(a, b));
       if (u > worst) worst = u, at = i;
     }
     EXPECT_LE(worst, k == 0 ? 1.5 : 3.0) << (k == 0 ? "pow " : "atan2 ") << x[at] << ", " << y[at];

@@ -1,5 +1,7 @@
 // Whole programs, planned for the test device, kernel by kernel on the device: against the
 // interpreter.
+#include "gpu/programs.h"
+
 #include <gtest/gtest.h>
 
 #include "gpu/device_runner.h"
@@ -85,15 +87,8 @@ TEST(DevicePrograms, ScansSortsAndIndices) {
           trace([](const Tensor& x) { return cumsum(x, -1); }, {heddle::i32(d)}), 0, -100, 100);
     check("sort" + size, trace([](const Tensor& x) { return sort(x, -1); }, {heddle::f32(d)}));
   }
-  check("gather",
-        trace([](const Tensor& x, const Tensor& i) { return take(x, i, 0); },
-              {heddle::f32({9, 7}), heddle::i32({4, 3})}),
-        0, 0, 8);
-  check("scatter_add",
-        trace([](const Tensor& x, const Tensor& i,
-                 const Tensor& u) { return scatter_add(x, i, u, 0); },
-              {heddle::f32({9, 7}), heddle::i32({20}), heddle::f32({20, 7})}),
-        1e-6, 0, 8);
+  check("gather", gather_rows(), 0, 0, 8);
+  check("scatter_add", add_to_rows(), 1e-6, 0, 8);
 }
 
 TEST(DevicePrograms, Convolutions) {

@@ -20,14 +20,8 @@ ArtifactDescription on_device(ArtifactDescription d) {
 
 // y = 2 (x + 1), through the arena.
 ArtifactDescription two_steps() {
-  FunctionDescription f;
-  f.buffers = {argument(0, {4, 4}), argument(1, {4, 4}), arena(0, {4, 4})};
-  f.steps = {kernel_step(0, {0}, {2}, "add model.cpp:3"),
-             kernel_step(1, {2}, {1}, "mul model.cpp:4")};
-  f.arena_bytes = 64;
   return on_device(
-      one_function("f", {{"x", DType::f32, {4, 4}}}, {{"y", DType::f32, {4, 4}}}, f,
-                   {kernel("k0", launch<queued::kAddOne>), kernel("k1", launch<queued::kTwice>)}));
+      two_kernels(kernel("k0", launch<queued::kAddOne>), kernel("k1", launch<queued::kTwice>)));
 }
 
 class Device : public ::testing::Test {

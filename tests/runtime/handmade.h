@@ -72,6 +72,17 @@ inline ArtifactDescription one_function(std::string name, std::vector<TensorDesc
   return {"mlp", {std::move(s)}, {std::move(plan)}, {}, -1};
 }
 
+/// y = second(first(x)), through the arena.
+inline ArtifactDescription two_kernels(KernelDescription first, KernelDescription second) {
+  FunctionDescription f;
+  f.buffers = {argument(0, {4, 4}), argument(1, {4, 4}), arena(0, {4, 4})};
+  f.steps = {kernel_step(0, {0}, {2}, "add model.cpp:3"),
+             kernel_step(1, {2}, {1}, "mul model.cpp:4")};
+  f.arena_bytes = 64;
+  return one_function("f", {{"x", DType::f32, {4, 4}}}, {{"y", DType::f32, {4, 4}}}, f,
+                      {std::move(first), std::move(second)});
+}
+
 /// An instance that is destroyed at the end of the scope.
 struct Instance {
   explicit Instance(const ArtifactTables& tables, const hd_options* options = nullptr) {

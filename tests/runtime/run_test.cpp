@@ -35,13 +35,7 @@ int fail_with_seven(void**) { return 7; }
 
 // y = 2 (x + 1), through the arena.
 ArtifactDescription two_steps() {
-  FunctionDescription f;
-  f.buffers = {argument(0, {4, 4}), argument(1, {4, 4}), arena(0, {4, 4})};
-  f.steps = {kernel_step(0, {0}, {2}, "add model.cpp:3"),
-             kernel_step(1, {2}, {1}, "mul model.cpp:4")};
-  f.arena_bytes = 64;
-  return one_function("f", {{"x", DType::f32, {4, 4}}}, {{"y", DType::f32, {4, 4}}}, f,
-                      {kernel("add_one", add_one), kernel("twice", twice)});
+  return two_kernels(kernel("add_one", add_one), kernel("twice", twice));
 }
 
 TEST(Run, StepsRunInOrderThroughTheArena) {
