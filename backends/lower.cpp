@@ -15,6 +15,7 @@
 #include "heddle/schedule/group.h"
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
+#include "heddle/schedule/lower_pairs.h"
 #include "heddle/schedule/lower_windows.h"
 #include "heddle/schedule/make_plan.h"
 
@@ -99,6 +100,7 @@ std::vector<std::string> stage_names() {
           "shape_inference",
           "constant_folding",
           "common_subexpression_elimination",
+          "pairs",
           "dead_node_elimination",
           "layout_assignment",
           "operator_fusion",
@@ -126,11 +128,13 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
   return pipeline.pass("faults", p, lower_faults);
 }
 
-Program simplified(const Pipeline& pipeline, Program p) {
+// Devices have a loop for each sum.
+Program simplified(const Pipeline& pipeline, Program p, const Target& target) {
   p = pipeline.pass("canonicalize", p, canonicalize);
   p = pipeline.pass("shape_inference", p, shape_inference);
   p = pipeline.pass("constant_folding", p, constant_folding);
   p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);
+  if (!target.on_device()) p = pipeline.pass("pairs", p, lower_pairs);
   return pipeline.pass("dead_node_elimination", p, dead_node_elimination);
 }
 
@@ -145,7 +149,7 @@ void verify_plan([[maybe_unused]] const Plan& plan) {
 Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
   const Pipeline pipeline(observer);
   const ExternalKernels external = external_kernels(target);
-  const Program p = simplified(pipeline, prepared(pipeline, program, target, external));
+  const Program p = simplified(pipeline, prepared(pipeline, program, target, external), target);
   // memory_planning makes layouts and groups where it needs them; these show them.
   const auto shown = [&](std::string_view name, auto text) {
     pipeline.run<Program>(

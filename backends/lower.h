@@ -18,9 +18,9 @@ struct Lowered {
 
 /// Stages in order. To the form that the others expect: input, expand, empty, windows, faults. The
 /// nine passes: canonicalize, shape_inference, constant_folding, common_subexpression_elimination,
-/// dead_node_elimination, layout_assignment, operator_fusion, memory_planning, backend_lowering.
-/// NotImplementedError names an extent or an operation that the carrier does not compile,
-/// CompileError a dtype that it has not.
+/// dead_node_elimination, layout_assignment, operator_fusion, memory_planning, backend_lowering;
+/// before dead_node_elimination comes pairs. NotImplementedError names an extent or an operation
+/// that the carrier does not compile, CompileError a dtype that it has not.
 Lowered lower(const Program& program, const Target& target,
               const StageObserver& observer = nullptr);
 std::vector<std::string> stage_names();

@@ -21,6 +21,7 @@ std::vector<std::byte> values(const Type& type, const std::string& name, double 
 Bound::Bound(const Program& program, int threads, double limit) {
   CompileOptions options;
   options.threads = threads;
+  options.observer = environment_observer();
   executable_ = compile(program, options);
   const hd_signature& signature = hd_artifact_of(executable_->instance())->signatures[0];
   for (std::uint32_t a = 0; a < signature.n_arguments; ++a)

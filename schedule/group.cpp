@@ -7,6 +7,7 @@
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/group_graph.h"
+#include "heddle/schedule/loops.h"
 
 namespace heddle {
 namespace {
@@ -19,6 +20,8 @@ Dims joined(const Dims& a, const Dims& b) {
   all.insert(all.end(), b.begin(), b.end());
   return all;
 }
+
+const Dims& shorter(const Dims& a, const Dims& b) { return a.size() <= b.size() ? a : b; }
 
 class Grouper {
  public:
@@ -91,7 +94,9 @@ class Grouper {
     const Dims& dims = result_dims(n);
     if (is_alone(group) || group.nodes.size() >= kLargestGroup) return false;
     const bool rows = group.kind == RecipeKind::rows;
-    if (dims != group.kept && !(rows && dims == joined(group.kept, group.reduced))) return false;
+    const bool columns = group.kind == RecipeKind::columns && same_columns(group.kept, dims);
+    if (dims != group.kept && !columns && !(rows && dims == joined(group.kept, group.reduced)))
+      return false;
     for (const Source& s : graph_.sources(f_.nodes[n])) {
       if (graph_.group_of(s.value) != g) continue;
       const bool row_value =
@@ -148,10 +153,13 @@ class Grouper {
     const ReductionDomain d = reduction_domain(f_, f_.nodes[n]);
     const std::vector<Source> mine = graph_.sources(f_.nodes[n]);
     for (std::int32_t g = 0; g < static_cast<std::int32_t>(graph_.size()); ++g) {
-      const Group& group = graph_.group(g);
-      if (group.kind != RecipeKind::columns || group.kept != d.kept || group.reduced != d.reduced)
+      Group& group = graph_.group(g);
+      if (group.kind != RecipeKind::columns || group.reduced != d.reduced ||
+          !same_columns(group.kept, d.kept))
         continue;
-      if (graph_.can_take(g, f_.nodes[n]) && shares_source(group, mine)) return graph_.join(g, n);
+      if (!graph_.can_take(g, f_.nodes[n]) || !shares_source(group, mine)) continue;
+      group.kept = shorter(group.kept, d.kept);
+      return graph_.join(g, n);
     }
     graph_.join(graph_.new_group(RecipeKind::columns, d.kept, d.reduced), n);
   }
@@ -196,13 +204,21 @@ class Grouper {
       for (const Source& s : graph_.sources(f_.nodes[n])) {
         if (graph_.group_of(s.value) != producer) continue;
         if (repeated) return false;
-        if (costly && s.alignment != Alignment::same) return false;
+        if (costly && s.alignment != Alignment::same && !along_columns(r, s)) return false;
         if (costly && r.kind == RecipeKind::rows && p.kept != joined(r.kept, r.reduced) &&
             p.kept != r.kept)
           return false;
       }
     }
     return true;
+  }
+
+  // A value repeated for the few elements that a loop over columns computes at a time: once for
+  // all of them.
+  bool along_columns(const Group& reader, const Source& s) const {
+    const Dims domain = joined(reader.reduced, reader.kept);
+    return reader.kind == RecipeKind::columns && s.alignment == Alignment::row &&
+           same_columns(domain, f_.type(s.value).dims);
   }
 
   // Of an operand by one element of a node that is computed where it is read.
@@ -246,13 +262,38 @@ class Grouper {
   bool join_siblings() {
     for (auto a = static_cast<std::int32_t>(graph_.size()) - 1; a > 0; --a) {
       for (std::int32_t b = 0; b < a; ++b) {
-        if (!are_siblings(graph_.group(a), graph_.group(b))) continue;
+        if (!are_siblings(graph_.group(a), graph_.group(b)) &&
+            !are_sums_of_one_tree(graph_.group(a), graph_.group(b)))
+          continue;
         if (graph_.reaches(a, b) || graph_.reaches(b, a)) continue;
+        graph_.group(b).kept = shorter(graph_.group(b).kept, graph_.group(a).kept);
         graph_.merge(a, b);
         return true;
       }
     }
     return false;
+  }
+
+  // Sums along the same columns of what one map computes, which then need not be stored.
+  bool are_sums_of_one_tree(const Group& a, const Group& b) {
+    if (a.nodes.empty() || b.nodes.empty() || a.reduced != b.reduced) return false;
+    if (a.kind != RecipeKind::columns || b.kind != RecipeKind::columns ||
+        !same_columns(a.kept, b.kept) || a.nodes.size() + b.nodes.size() > kLargestGroup)
+      return false;
+    const std::set<std::int32_t> mine = maps_read_by(a), theirs = maps_read_by(b);
+    return std::any_of(mine.begin(), mine.end(),
+                       [&](std::int32_t g) { return theirs.contains(g); });
+  }
+  std::set<std::int32_t> maps_read_by(const Group& group) {
+    std::set<std::int32_t> maps;
+    for (std::uint32_t n : group.nodes) {
+      for (const Source& s : graph_.sources(f_.nodes[n])) {
+        const std::int32_t g = graph_.group_of(s.value);
+        if (g < 0 || graph_.through_view(s.value)) continue;
+        if (graph_.group(g).kind == RecipeKind::map) maps.insert(g);
+      }
+    }
+    return maps;
   }
 
   bool are_siblings(const Group& a, const Group& b) const {

@@ -99,6 +99,7 @@ void GroupGraph::merge(std::int32_t from, std::int32_t into) {
   a.nodes.clear();
   auto& target = edges_[static_cast<std::size_t>(into)];
   target.merge(edges_[static_cast<std::size_t>(from)]);
+  edges_[static_cast<std::size_t>(from)].clear();  // what both read stayed behind
   for (auto& e : edges_) {
     if (e.erase(from)) e.insert(into);
   }

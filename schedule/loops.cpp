@@ -298,6 +298,14 @@ std::optional<std::size_t> row_axes(const Function& body) {
   return rows;
 }
 
+bool same_columns(const Dims& a, const Dims& b) {
+  constexpr std::int64_t kFew = 8;
+  const Dims &few = a.size() <= b.size() ? a : b, &more = a.size() <= b.size() ? b : a;
+  if (few.empty() || !std::equal(few.begin(), few.end(), more.begin())) return a == b;
+  const Dims rest(more.begin() + static_cast<std::ptrdiff_t>(few.size()), more.end());
+  return !is_symbolic(Type{.dims = rest}) && product(hints(rest)) <= kFew;
+}
+
 bool fits_columns(const Function& body) {
   bool any = false;
   for (const Node& node : body.nodes) {

@@ -75,6 +75,9 @@ int lanes_of(const Function& body, const Target& target);
 /// and wide values have the row's axes first. The number of row axes, or nothing when the body is
 /// not of that form.
 std::optional<std::size_t> row_axes(const Function& body);
+/// Sums of columns that one loop computes: the kept extents are equal, or one has a few elements
+/// more at the end, which are written out.
+bool same_columns(const Dims& a, const Dims& b);
 /// Columns: every reduction over leading axes of its operand keeps at least one axis. True when
 /// each reduction is of that form, or is a total of such sums.
 bool fits_columns(const Function& body);

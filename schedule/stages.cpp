@@ -4,6 +4,7 @@
 //  every other
 //     reduction is a stage;
 //  3. reductions of one level (none needs another), same kept and reduced extents, share one stage;
+//  sums of columns also when one keeps a few elements more;
 //  4. a scan or a sort is stored for the block of fibres, or whole when it is not alone;
 //  5. rows: a value made by a costly operation is stored for the row when two loops read it, or
 //  when
@@ -75,8 +76,11 @@ class Placement {
     auto sum = [](const Node& n) {
       return n.op->strict.pattern == Pattern::reduce && n.op != &op_argmax && n.op != &op_argmin;
     };
-    return sum(a) && sum(b) && reduced_axes(a) == reduced_axes(b) &&
-           body_.type(a.operands[0]).dims == body_.type(b.operands[0]).dims;
+    if (!sum(a) || !sum(b) || reduced_axes(a) != reduced_axes(b)) return false;
+    const Dims &x = body_.type(a.operands[0]).dims, &y = body_.type(b.operands[0]).dims;
+    return x == y || (std::holds_alternative<Columns>(recipe_) &&
+                      reduced_dims(body_, a) == reduced_dims(body_, b) &&
+                      same_columns(body_.type(a.results[0]).dims, body_.type(b.results[0]).dims));
   }
 
   void place_loop(const Node& node) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
@@ -7,29 +8,43 @@
 namespace heddle {
 namespace {
 
-// A sum keeps its running values in registers: fewer columns at a time when several sums share the
-// loop.
-int strip_for(std::int64_t columns, std::size_t sums, int vector) {
-  std::int64_t strip = sums == 1 ? 16 * vector : sums == 2 ? 8 * vector : vector;
+// A sum keeps its running values in registers: fewer columns at a time when several of them share
+// the loop, or when one element is much work.
+int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int vector) {
+  std::int64_t strip = values == 1 ? 16 * vector : values == 2 ? 8 * vector : vector;
+  if (work > 4) strip = std::max<std::int64_t>(vector, strip / work);
   while (strip > vector && strip > columns) strip /= 2;
-  return static_cast<int>(strip);
+  return static_cast<int>(strip / vector * vector);
+}
+
+// Operations that one element of a sum's operand is made of, `rows` x `columns` of them.
+std::int64_t work_of(const Function& body, std::int64_t elements) {
+  return std::count_if(body.nodes.begin(), body.nodes.end(), [&](const Node& n) {
+    return n.op->strict.pattern == Pattern::elementwise &&
+           product(hints(body.type(n.results[0]).dims)) >= elements;
+  });
 }
 
 }  // namespace
 
 Columns choose_columns(const Function& body, const Target& target) {
-  std::int64_t columns = 1, rows = 1;
-  std::size_t sums = 0;
+  std::int64_t columns = 0, rows = 1;
+  std::vector<std::int64_t> all;
   for (const Node& node : body.nodes) {
     if (!is_reduction(body, node) || body.type(node.results[0]).rank() == 0) continue;
     const std::int64_t kept = product(kept_extents(body, node));
     const std::int64_t reduced = product(reduced_extents(body, node));
     if (reduced <= kInlineReduction) continue;
-    if (kept * reduced > columns * rows || sums == 0) columns = kept, rows = reduced;
-    ++sums;
+    columns = all.empty() ? kept : std::min(columns, kept);
+    rows = std::max(rows, reduced);
+    all.push_back(kept);
   }
+  columns = std::max<std::int64_t>(1, columns);
+  std::int64_t values = 0;  // for one column
+  for (std::int64_t kept : all) values += kept / columns;
   const double ns = estimated_ns(body);
-  Columns c{.strip = strip_for(columns, sums, lanes_of(body, target))};
+  Columns c{.strip =
+                strip_for(columns, values, work_of(body, columns * rows), lanes_of(body, target))};
   const std::int64_t strips = (columns + c.strip - 1) / c.strip;
   c.grain = choose_grain(ns, strips);
   // Few strips for the work there is, or sums too long for one running value: cut the rows.
