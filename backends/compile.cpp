@@ -11,7 +11,6 @@
 #include "heddle/backends/worker.h"
 #include "heddle/graph/interpret.h"
 #include "heddle/runtime/runtime.hpp"
-#include "heddle/schedule/generic.h"
 
 namespace heddle {
 namespace {
@@ -145,8 +144,7 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
                                .needed = "the carrier cpu"});
   }
   with_context({.operation = "compile"}, [&] { find_device(options.target); });  // before any work
-  Lowered lowered = lower(program, options.target, options.observer);
-  if (options.generic) lowered.plan = generalize(lowered.plan);
+  Lowered lowered = lower(program, options.target, options.observer, options.generic);
   const Cache cache = Cache::open();
   const std::vector<KernelObject> objects = compile_kernels(
       lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});

@@ -12,12 +12,14 @@
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
 #include "heddle/schedule/carrier_types.h"
+#include "heddle/schedule/generic.h"
 #include "heddle/schedule/group.h"
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
 #include "heddle/schedule/lower_pairs.h"
 #include "heddle/schedule/lower_windows.h"
 #include "heddle/schedule/make_plan.h"
+#include "heddle/schedule/row_block.h"
 
 namespace heddle {
 namespace {
@@ -112,11 +114,11 @@ namespace {
 
 // A form without composites, extensions, empty operands, wide windows and faults inside.
 Program prepared(const Pipeline& pipeline, const Program& program, const Target& target,
-                 const ExternalKernels& external) {
+                 const ExternalKernels& external, bool generic) {
   const auto kept = [&](const NodeContext& node) {
     if (external && external(node)) return true;
     check_order(node);
-    return false;
+    return !generic && has_row_block(node, target);
   };
   Program p = pipeline.pass("input", program, [](const Program& in) { return in; });
   for (const Function& f : p.functions()) check_compiles(f, target);
@@ -128,13 +130,13 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
   return pipeline.pass("faults", p, lower_faults);
 }
 
-// Devices have a loop for each sum.
-Program simplified(const Pipeline& pipeline, Program p, const Target& target) {
+// pairs: not for devices, which have a loop for each sum, nor for kernels of any extents.
+Program simplified(const Pipeline& pipeline, Program p, bool pairs) {
   p = pipeline.pass("canonicalize", p, canonicalize);
   p = pipeline.pass("shape_inference", p, shape_inference);
   p = pipeline.pass("constant_folding", p, constant_folding);
   p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);
-  if (!target.on_device()) p = pipeline.pass("pairs", p, lower_pairs);
+  if (pairs) p = pipeline.pass("pairs", p, lower_pairs);
   return pipeline.pass("dead_node_elimination", p, dead_node_elimination);
 }
 
@@ -146,10 +148,13 @@ void verify_plan([[maybe_unused]] const Plan& plan) {
 
 }  // namespace
 
-Lowered lower(const Program& program, const Target& target, const StageObserver& observer) {
+Lowered lower(const Program& program, const Target& target, const StageObserver& observer,
+              bool generic) {
   const Pipeline pipeline(observer);
   const ExternalKernels external = external_kernels(target);
-  const Program p = simplified(pipeline, prepared(pipeline, program, target, external), target);
+  const bool pairs = !generic && !target.on_device();
+  const Program p =
+      simplified(pipeline, prepared(pipeline, program, target, external, generic), pairs);
   // memory_planning makes layouts and groups where it needs them; these show them.
   const auto shown = [&](std::string_view name, auto text) {
     pipeline.run<Program>(
@@ -161,7 +166,8 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
       "memory_planning", [&] { return make_plan(p, target, external); },
       [](const Plan& made) { return to_text(made); }, verify_plan);
   plan = pipeline.run<Plan>(
-      "backend_lowering", [&] { return std::move(plan); }, kernels_text);
+      "backend_lowering", [&] { return generic ? generalize(plan) : std::move(plan); },
+      kernels_text);
   return {p, std::move(plan)};
 }
 

@@ -21,8 +21,8 @@ struct Lowered {
 /// dead_node_elimination, layout_assignment, operator_fusion, memory_planning, backend_lowering;
 /// before dead_node_elimination comes pairs. NotImplementedError names an extent or an operation
 /// that the carrier does not compile, CompileError a dtype that it has not.
-Lowered lower(const Program& program, const Target& target,
-              const StageObserver& observer = nullptr);
+Lowered lower(const Program& program, const Target& target, const StageObserver& observer = nullptr,
+              bool generic = false);
 std::vector<std::string> stage_names();
 
 /// What the environment asks for: HEDDLE_DUMP=all or a list of stages prints their texts to stderr,

@@ -65,13 +65,6 @@ Tensor split_heads(const Tensor& x, std::int64_t from) {
   return transpose(reshape(part, {tokens, kHeads, kHead}), {1, 0, 2});
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const DotAttributes scores{
-      .lhs_batch = {0}, .rhs_batch = {0}, .lhs_contract = {2}, .rhs_contract = {2}};
-  return matmul(softmax(dot_general(q, k, scores) * (1 / std::sqrt(static_cast<double>(kHead)))),
-                v);
-}
-
 // x, then scale, shift; qkv weights, bias; output weights, bias; scale, shift; two layers.
 Tensor transformer(std::span<const Tensor> x) {
   const Tensor qkv = affine(layer_norm(x[0], x[1], x[2]), x[3], x[4]);
@@ -104,8 +97,15 @@ void add_networks() {
                     numbered(1, 12), 0.05);
   for (std::int64_t tokens : {128, 512, 2048}) {
     const Type heads = f32({kHeads, tokens, kHead});
-    add_with_gradient("net/attention_" + std::to_string(tokens), attention, {heads, heads, heads},
-                      numbered(0, 2));
+    for (bool causal : {false, true}) {
+      const std::string name = "net/attention_" + std::to_string(tokens);
+      add_with_gradient(
+          name + (causal ? "_causal" : ""),
+          [=](const Tensor& q, const Tensor& k, const Tensor& v) {
+            return attention(q, k, v, causal);
+          },
+          {heads, heads, heads}, numbered(0, 2));
+    }
   }
 }
 

@@ -121,8 +121,9 @@ def transformer():
     return block, inputs
 
 
-def attention(tokens):
-    return F.scaled_dot_product_attention, [torch.rand(1, 12, tokens, 64) for _ in range(3)]
+def attention(tokens, causal=False):
+    run = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    return run, [torch.rand(1, 12, tokens, 64) for _ in range(3)]
 
 
 def basic_block():
@@ -174,8 +175,8 @@ def chain12(x, y):
 
 half, index = torch.rand(1024, 512), torch.arange(1024) * 7 % 10
 blocks = {
-    "net/transformer": (transformer, 12), "net/attention_128": (lambda: attention(128), None),
-    "net/attention_512": (lambda: attention(512), None), "net/attention_2048": (lambda: attention(2048), None),
+    "net/transformer": (transformer, 12), 
+    **{f"net/attention_{n}{'_causal' * c}": (lambda n=n, c=c: attention(n, c), None) for n in (128, 512, 2048) for c in (False, True)},
     "conv/basic_block": (basic_block, None), "seq/lstm": (lstm, 4),
     "sim/lennard_jones_f32": (lambda: lennard_jones(torch.float32), None),
     "sim/lennard_jones_f64": (lambda: lennard_jones(torch.float64), None),

@@ -328,6 +328,11 @@ Tensor log_softmax(TensorArg x, std::int64_t axis) {
 Tensor logsumexp(TensorArg x, std::int64_t axis) {
   return call_operation(op_logsumexp, {x}, axis_option(axis));
 }
+Tensor attention(TensorArg q, TensorArg k, TensorArg v, bool causal, double scale) {
+  const TensorArg all[] = {q, k, v};
+  return call_results(op_attention, all, Attributes::of(AttentionAttributes{causal, scale}),
+                      q.where())[0];
+}
 Tensor layer_norm(TensorArg x, TensorArg scale, TensorArg shift, double epsilon) {
   return call_operation(op_layer_norm, {x, scale, shift},
                         Attributes::of(LayerNormAttributes{epsilon}));

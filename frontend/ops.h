@@ -233,6 +233,10 @@ Tensor logsumexp(TensorArg x, std::int64_t axis = -1);
 Tensor layer_norm(TensorArg x, TensorArg scale, TensorArg shift, double epsilon = 1e-5);
 /// Mean over the batch of -log_softmax(logits)[label]. logits: f32[B,C], labels: i32[B] -> f32[].
 Tensor cross_entropy(TensorArg logits, TensorArg labels);
+/// softmax(scale q k^T) v: q[.., T, D], k[.., S, D] and v[.., S, E] give [.., T, E]. causal: query
+/// t sees the keys 0 .. t. scale 0: 1/sqrt(D). Neither it nor its gradient stores T x S scores,
+/// where it is compiled for the CPU in f32 with D = E a multiple of two vectors.
+Tensor attention(TensorArg q, TensorArg k, TensorArg v, bool causal = false, double scale = 0);
 
 /// A tensor known when the program is made, as a constant of it. Inside a trace only.
 Tensor constant(const Literal& literal,

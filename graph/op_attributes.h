@@ -229,6 +229,16 @@ struct LayerNormAttributes {
     return std::tuple{field("epsilon", &LayerNormAttributes::epsilon)};
   }
 };
+/// attention and the halves of its gradient. scale 0: 1/sqrt(depth). causal: query t sees the keys
+/// 0 .. t.
+struct AttentionAttributes {
+  bool causal = false;
+  double scale = 0;
+  static constexpr auto fields() {
+    return std::tuple{field("causal", &AttentionAttributes::causal),
+                      field("scale", &AttentionAttributes::scale)};
+  }
+};
 
 }  // namespace heddle
 

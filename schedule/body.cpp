@@ -88,7 +88,8 @@ std::vector<bool> needed_in_memory(const Function& function, const Grouping& gro
   for (std::uint32_t n = 0; n < function.nodes.size(); ++n) {
     if (grouping.classes[n] == NodeClass::free) continue;  // counted where it is read
     for (ValueId o : function.nodes[n].operands) mark(mark, o, grouping.group_of[n]);
-    if (grouping.classes[n] != NodeClass::external) continue;
+    const NodeClass whole = grouping.classes[n];
+    if (whole != NodeClass::external && whole != NodeClass::row_block) continue;
     for (ValueId r : function.nodes[n].results) needed[r.index] = true;
   }
   for (const Output& o : function.outputs) mark(mark, o.value, -1);

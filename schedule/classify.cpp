@@ -53,6 +53,8 @@ NodeClass classify_node(const Function& f, const Node& node) {
       return NodeClass::inlined;
     case Pattern::scatter:
       return NodeClass::scatter;
+    case Pattern::composite:  // those that are to be expanded are, long before
+      return NodeClass::row_block;
     case Pattern::scan:
     case Pattern::sort:
       return NodeClass::fibres;

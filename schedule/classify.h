@@ -20,8 +20,9 @@ enum class NodeClass : std::uint8_t {
   general,   ///< a reduction of any other kind
   contract,
   scatter,
-  fibres,   ///< a scan or a sort along one axis
-  external  ///< a kernel from outside
+  row_block,  ///< a composite that is computed whole
+  fibres,     ///< a scan or a sort along one axis
+  external    ///< a kernel from outside
 };
 
 /// Class of each node. A free node that something needs in memory (an output, the operand of a

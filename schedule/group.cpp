@@ -55,6 +55,8 @@ class Grouper {
         return start(n, RecipeKind::contract);
       case NodeClass::scatter:
         return start(n, RecipeKind::scatter);
+      case NodeClass::row_block:
+        return start(n, RecipeKind::row_block);
       case NodeClass::fibres:
         return start(n, RecipeKind::fibres);
       case NodeClass::external:
@@ -84,7 +86,8 @@ class Grouper {
 
   // Nothing joins these.
   static bool is_alone(const Group& group) {
-    return group.kind == RecipeKind::scatter || group.kind == RecipeKind::external;
+    return group.kind == RecipeKind::scatter || group.kind == RecipeKind::row_block ||
+           group.kind == RecipeKind::external;
   }
 
   int rank(std::int32_t g) { return graph_.group(g).kind == RecipeKind::map ? 0 : 1; }

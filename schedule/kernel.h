@@ -36,7 +36,16 @@ struct Kernel {
 Dims dense_strides(const Dims& dims);
 
 /// Which kind of recipe a body wants: the alternatives of Recipe, in their order.
-enum class RecipeKind : std::uint8_t { map, rows, columns, contract, scatter, fibres, external };
+enum class RecipeKind : std::uint8_t {
+  map,
+  rows,
+  columns,
+  contract,
+  scatter,
+  fibres,
+  row_block,
+  external
+};
 /// "map", "rows", ...
 std::string_view name_of(RecipeKind kind);
 

@@ -20,6 +20,7 @@ Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target
   if (kind == RecipeKind::fibres && fibre_node(collapsed)) {
     return choose_fibres(collapsed, target);
   }
+  if (kind == RecipeKind::row_block) return choose_row_block(body, target);
   if (kind == RecipeKind::scatter) return choose_scatter(collapsed, target);
   return choose_map(collapsed, target);
 }

@@ -67,6 +67,14 @@ struct Fibres {
   std::int64_t grain = 1;
   bool operator==(const Fibres&) const = default;
 };
+/// Attention, or a half of its gradient: blocks of `rows` rows meet all columns, and a block's
+/// scores stay in its task's scratch. mr x nr: register tiles; grain: blocks per task, each task
+/// within one head.
+struct RowBlock {
+  int mr = 4, nr = 16, rows = 32;
+  std::int64_t grain = 1;
+  bool operator==(const RowBlock&) const = default;
+};
 /// Not made here: a function of an object file, entered as any kernel is (runtime/kernel.h).
 struct External {
   std::string symbol;
@@ -76,7 +84,7 @@ struct External {
     return symbol == other.symbol && digest == other.digest;
   }
 };
-using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres, External>;
+using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres, RowBlock, External>;
 /// "map", "rows", ...
 std::string_view name_of(const Recipe& recipe);
 

@@ -34,6 +34,10 @@ struct RecipeJson {
   Json operator()(const External& r) const {
     return {{"kind", "external"}, {"symbol", r.symbol}, {"digest", r.digest}};
   }
+  Json operator()(const RowBlock& r) const {
+    return {
+        {"kind", "row_block"}, {"mr", r.mr}, {"nr", r.nr}, {"rows", r.rows}, {"grain", r.grain}};
+  }
   Json operator()(const Fibres& r) const {
     return {{"kind", "fibres"}, {"strip", r.strip}, {"grain", r.grain}};
   }

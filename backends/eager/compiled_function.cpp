@@ -6,7 +6,6 @@
 #include "heddle/backends/device.h"
 #include "heddle/backends/linked.h"
 #include "heddle/backends/worker.h"
-#include "heddle/schedule/generic.h"
 
 namespace heddle {
 namespace {
@@ -66,13 +65,12 @@ LoadedKernels& loaded_kernels() {
 }  // namespace
 
 CompiledFunction::CompiledFunction(const Function& function, const Target& target, bool there)
-    : lowered_(lower(Program({function}), target)),
+    : lowered_(lower(Program({function}), target, nullptr, !target.on_device())),
       tables_(make_tables(target)),
       flags_(there ? HD_DEVICE_TENSORS : HD_HEAP_SCRATCH) {}
 
 ArtifactTables CompiledFunction::make_tables(const Target& target) {
   find_device(target);  // before kernels are compiled that nothing can run
-  if (!target.on_device()) lowered_.plan = generalize(lowered_.plan);
   std::vector<KernelObject> objects;
   const std::vector<void*> entries = loaded_kernels().load(lowered_.plan.kernels, objects);
   const CompiledPlan compiled{&lowered_.plan, objects};

@@ -8,7 +8,6 @@
 #include "heddle/backends/on_device/carrier.h"
 #include "heddle/backends/worker.h"
 #include "heddle/graph/interpret.h"
-#include "heddle/schedule/generic.h"
 
 namespace heddle {
 namespace {
@@ -54,7 +53,7 @@ class OnLiterals final : public Runnable {
 };
 
 std::vector<Kernel> kernels_of(const Function& function) {
-  return generalize(lower(Program({function}), Target::host()).plan).kernels;
+  return lower(Program({function}), Target::host(), nullptr, true).plan.kernels;
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ void apply(KernelBuilder& b, const Columns& columns);
 void apply(KernelBuilder& b, const Contract& contract);
 void apply(KernelBuilder& b, const Scatter& scatter);
 void apply(KernelBuilder& b, const Fibres& fibres);
+void apply(KernelBuilder& b, const RowBlock& rows);
 
 }  // namespace heddle::halide
 

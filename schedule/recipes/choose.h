@@ -14,6 +14,8 @@ Columns choose_columns(const Function& body, const Target& target);
 /// The body must have a main contraction.
 Contract choose_contract(const Function& body, const Target& target);
 Scatter choose_scatter(const Function& body, const Target& target);
+/// The body must be a composite that has row blocks (schedule/row_block.h).
+RowBlock choose_row_block(const Function& body, const Target& target);
 /// The body must have a fibre node.
 Fibres choose_fibres(const Function& body, const Target& target);
 

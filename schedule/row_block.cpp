@@ -1,0 +1,58 @@
+#include "heddle/schedule/row_block.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/graph/op_attributes.h"
+#include "heddle/schedule/loops.h"
+#include "heddle/schedule/recipes/choose.h"
+
+namespace heddle {
+
+bool has_row_block(const NodeContext& node, const Target& target) {
+  const bool attention =
+      &node.op == &op_attention || &node.op == &op_attention_dq || &node.op == &op_attention_dkv;
+  if (!attention || target.on_device()) return false;
+  constexpr std::int64_t kDeepest = 512;  // packed panels of a head stay in the cache
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Type& t = node.operands[i];
+    if (t.dtype != DType::f32 || is_symbolic(t) || element_count(t) == 0) return false;
+  }
+  const Dim &depth = node.operands[0].dims[2], &width = node.operands[2].dims[2];
+  return depth == width && depth.constant() <= kDeepest &&
+         depth.constant() % (2 * target.vector_floats()) == 0 &&
+         node.attributes.as<AttentionAttributes>().scale >= 0;
+}
+
+RowBlockShape row_block_shape(const Function& body, const Node& node) {
+  const std::vector<std::int64_t> q = hints(body.type(node.operands[0]).dims),
+                                  k = hints(body.type(node.operands[1]).dims);
+  const auto a = node.attributes.as<AttentionAttributes>();
+  const bool by_key = node.op == &op_attention_dkv;
+  return {.heads = q[0],
+          .rows = by_key ? k[1] : q[1],
+          .columns = by_key ? q[1] : k[1],
+          .depth = q[2],
+          .by_key = by_key,
+          .causal = a.causal,
+          .scale = a.scale == 0 ? 1 / std::sqrt(static_cast<double>(q[2])) : a.scale};
+}
+
+RowBlock choose_row_block(const Function& body, const Target& target) {
+  const RowBlockShape s = row_block_shape(body, body.nodes.back());
+  // A strip of scores is half of the second-level cache or less; with causal masks, half a block is
+  // computed in vain.
+  constexpr std::int64_t kStrip = 16384;
+  RowBlock r{.mr = 4, .nr = 2 * target.vector_floats()};
+  const std::int64_t most = s.causal ? 16 : 32;
+  const std::int64_t fits = kStrip / s.columns / r.mr * r.mr;
+  r.rows = static_cast<int>(std::clamp<std::int64_t>(fits, 2 * r.mr, most));
+  // Heads are tasks; few of them are cut.
+  constexpr std::int64_t kTasks = 4;
+  const std::int64_t blocks = (s.rows + r.rows - 1) / r.rows;
+  const std::int64_t parts = std::max<std::int64_t>(1, kTasks / s.heads);
+  r.grain = std::max<std::int64_t>(1, (blocks + parts - 1) / parts);
+  return r;
+}
+
+}  // namespace heddle
