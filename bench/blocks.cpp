@@ -14,10 +14,8 @@ constexpr std::int64_t kWidth = 768, kHeads = 12, kHead = 64, kHidden = 3072, kT
 
 void add_program(const std::string& work, const std::function<Program()>& make, double limit = 1) {
   for (int threads : {1, 2}) {
-    add_lazily(work + "/threads:" + std::to_string(threads) + "/heddle", [=] {
-      auto ours = std::make_shared<Bound>(make(), threads, limit);
-      return [ours] { (*ours)(); };
-    });
+    add_lazily(work + "/threads:" + std::to_string(threads) + "/heddle",
+               [=] { return std::make_shared<Bound>(make(), threads, limit); });
   }
 }
 

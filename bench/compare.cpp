@@ -23,6 +23,10 @@ Bound::Bound(const Program& program, int threads, double limit) {
   options.threads = threads;
   options.observer = environment_observer();
   executable_ = compile(program, options);
+  for (const Step& step : executable_->plan().functions[0].steps) {
+    flops_ += static_cast<double>(step.flops);
+    bytes_ += static_cast<double>(step.bytes);
+  }
   const hd_signature& signature = hd_artifact_of(executable_->instance())->signatures[0];
   for (std::uint32_t a = 0; a < signature.n_arguments; ++a)
     storage_.emplace_back(signature.arguments[a].bytes + 64);
@@ -44,23 +48,32 @@ void Bound::operator()() {
          static_cast<std::uint32_t>(arguments_.size()));
 }
 
+namespace {
+
+void set_rates(benchmark::State& state, double flops, double bytes) {
+  using Counter = benchmark::Counter;
+  const auto rate = Counter::kIsIterationInvariantRate;
+  if (flops > 0) state.counters["GF/s"] = Counter(flops / 1e9, rate);
+  if (bytes > 0) state.counters["GB/s"] = Counter(bytes / 1e9, rate);
+}
+
+}  // namespace
+
 void add(const std::string& name, std::function<void()> call, double flops, double bytes) {
   benchmark::RegisterBenchmark(name.c_str(), [call = std::move(call), flops,
                                               bytes](benchmark::State& state) {
     for (auto _ : state) call();
-    using Counter = benchmark::Counter;
-    const auto rate = Counter::kIsIterationInvariantRate;
-    if (flops > 0) state.counters["GF/s"] = Counter(flops / 1e9, rate);
-    if (bytes > 0) state.counters["GB/s"] = Counter(bytes / 1e9, rate);
+    set_rates(state, flops, bytes);
   })->UseRealTime();
 }
 
-void add_lazily(const std::string& name, std::function<std::function<void()>()> make) {
-  auto call = std::make_shared<std::function<void()>>();
-  benchmark::RegisterBenchmark(name.c_str(), [call,
+void add_lazily(const std::string& name, std::function<std::shared_ptr<Bound>()> make) {
+  auto bound = std::make_shared<std::shared_ptr<Bound>>();
+  benchmark::RegisterBenchmark(name.c_str(), [bound,
                                               make = std::move(make)](benchmark::State& state) {
-    if (!*call) *call = make();
-    for (auto _ : state) (*call)();
+    if (!*bound) *bound = make();
+    for (auto _ : state) (**bound)();
+    set_rates(state, (*bound)->flops(), (*bound)->bytes());
   })->UseRealTime();
 }
 

@@ -22,19 +22,24 @@ class Bound {
  public:
   Bound(const Program& program, int threads, double limit = 1);
   void operator()();
+  /// Of one call, as its plan counts them; bytes: what kernels read and write.
+  double flops() const { return flops_; }
+  double bytes() const { return bytes_; }
 
  private:
   std::unique_ptr<Executable> executable_;
   std::vector<std::vector<std::byte>> storage_;
   std::vector<void*> arguments_;
+  double flops_ = 0, bytes_ = 0;
 };
 
 /// Registers `call` under `name`, timed by the wall clock; `flops` and `bytes` of one call become
 /// rates when given.
 void add(const std::string& name, std::function<void()> call, double flops = 0, double bytes = 0);
 
-/// The same for what takes long to make: made when the benchmark is first run.
-void add_lazily(const std::string& name, std::function<std::function<void()>()> make);
+/// The same for a program that takes long to compile: compiled when the benchmark is first run.
+/// Its rates are those of its plan.
+void add_lazily(const std::string& name, std::function<std::shared_ptr<Bound>()> make);
 
 }  // namespace heddle::bench
 

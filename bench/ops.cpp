@@ -8,37 +8,49 @@ namespace heddle::bench {
 namespace {
 
 struct Matrices {
-  explicit Matrices(int n) : a(count(n), 0.5f), b(count(n), 0.25f), c(count(n)) {}
-  static std::size_t count(int n) {
-    return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  Matrices(int m, int k, int n) : a(count(m, k), 0.5f), b(count(k, n), 0.25f), c(count(m, n)) {}
+  static std::size_t count(int rows, int columns) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   }
   std::vector<float> a, b, c;
 };
 
-void add_gemm(int n, int threads, bool transpose_a, bool transpose_b) {
-  const double flops = 2.0 * n * n * n;
-  const std::string layout = std::string(transpose_a ? "T" : "N") + (transpose_b ? "T" : "N");
-  const std::string work =
-      "gemm/" + layout + "/" + std::to_string(n) + "/threads:" + std::to_string(threads);
-  const Program p = trace(
+struct Product {
+  int m, k, n;
+  bool transpose_a = false, transpose_b = false;
+
+  std::string name() const {
+    const std::string layout = std::string(transpose_a ? "T" : "N") + (transpose_b ? "T" : "N");
+    const std::string sizes =
+        m == k && k == n ? std::to_string(m)
+                         : std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
+    return "gemm/" + layout + "/" + sizes;
+  }
+};
+
+Program program(const Product& p) {
+  return trace(
       [=](const Tensor& x, const Tensor& y) {
-        return matmul(transpose_a ? transpose(x) : x, transpose_b ? transpose(y) : y);
+        return matmul(p.transpose_a ? transpose(x) : x, p.transpose_b ? transpose(y) : y);
       },
-      {f32({n, n}), f32({n, n})});
-  auto ours = std::make_shared<Bound>(p, threads);
-  add(
-      work + "/heddle", [ours] { (*ours)(); }, flops);
-  auto m = std::make_shared<Matrices>(n);
-  const auto ta = transpose_a ? CblasTrans : CblasNoTrans,
-             tb = transpose_b ? CblasTrans : CblasNoTrans;
+      {p.transpose_a ? f32({p.k, p.m}) : f32({p.m, p.k}),
+       p.transpose_b ? f32({p.n, p.k}) : f32({p.k, p.n})});
+}
+
+void add_gemm(const Product& p, int threads) {
+  const std::string work = p.name() + "/threads:" + std::to_string(threads);
+  add_lazily(work + "/heddle", [=] { return std::make_shared<Bound>(program(p), threads); });
+  auto m = std::make_shared<Matrices>(p.m, p.k, p.n);
   add(
       work + "/openblas",
       [=] {
         openblas_set_num_threads(threads);
-        cblas_sgemm(CblasRowMajor, ta, tb, n, n, n, 1, m->a.data(), n, m->b.data(), n, 0,
-                    m->c.data(), n);
+        cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
+                    p.transpose_b ? CblasTrans : CblasNoTrans, p.m, p.n, p.k, 1, m->a.data(),
+                    p.transpose_a ? p.m : p.k, m->b.data(), p.transpose_b ? p.k : p.n, 0,
+                    m->c.data(), p.n);
       },
-      flops);
+      2.0 * p.m * p.k * p.n);
 }
 
 void add_one(const std::string& name, const Program& program, int threads, double bytes) {
@@ -49,9 +61,15 @@ void add_one(const std::string& name, const Program& program, int threads, doubl
 
 const bool registered = [] {
   for (int threads : {1, 2}) {
-    for (int n : {512, 1024}) add_gemm(n, threads, false, false);
-    add_gemm(512, threads, false, true);
-    add_gemm(512, threads, true, false);
+    for (bool tb : {false, true}) {
+      for (int n : {512, 1024}) add_gemm({n, n, n, false, tb}, threads);
+      for (int m : {1, 8, 16, 128}) {
+        add_gemm({m, 768, 3072, false, tb}, threads);
+        add_gemm({m, 3072, 768, false, tb}, threads);
+      }
+    }
+    add_gemm({512, 512, 512, true, false}, threads);
+    add_gemm({1024, 1024, 1024, true, false}, threads);
     const Type square = f32({1024, 1024});
     const double bytes = 4.0 * 1024 * 1024;
     add_one("sum/first_axis", trace([](const Tensor& x) { return sum(x, {0}); }, {square}), threads,

@@ -1,45 +1,124 @@
-"""Reads the rounds of bench/run and prints, per piece of work, the best time of each and the peers' time over ours.
+"""Reads the rounds of bench/run and prints, per piece of work, the best time of each, and the best peer's time over ours.
 
-usage: report.py FOLDER; writes FOLDER/bench.json beside."""
+usage: report.py FOLDER; writes FOLDER/bench.json and FOLDER/bench.html beside."""
 import glob
+import html
 import json
 import os
 import platform
 import sys
 
-folder = sys.argv[1]
-best, rates = {}, {}
-unit = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-for path in sorted(glob.glob(os.path.join(folder, "round-*.json"))):
-    for b in json.load(open(path))["benchmarks"]:
-        if b.get("run_type") == "aggregate":
-            continue
-        name = b["run_name"].replace("/real_time", "").replace("/iterations:1", "")
-        us = b["real_time"] * unit[b["time_unit"]]
-        if us < best.get(name, float("inf")):
-            best[name] = us
-            rates[name] = next((f"{b[r] / 1e9:.1f} {r}" if b[r] > 1e6 else f"{b[r]:.1f} {r}" for r in ("GF/s", "GB/s") if r in b), "")
-for path in sorted(glob.glob(os.path.join(folder, "peers-*.jsonl"))):
-    for line in open(path):
-        entry = json.loads(line)
-        best[entry["name"]] = min(entry["us"], best.get(entry["name"], float("inf")))
+UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+OURS, MACHINE = "heddle", "machine"
 
-cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.processor())
-flags = next((l for l in open("/proc/cpuinfo") if l.startswith("flags")), "").split()
-isa = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "SSE"
-works = {}
-for name, us in best.items():
-    work, who = name.rsplit("/", 1)
-    works.setdefault(work, {})[who] = us
-print(f"{cpu} ({isa}), {os.cpu_count()} cores; best of all rounds; x = peer's time / ours\n")
-print(f"{'work':44} {'heddle':>12}  {'rate':>12}  peers")
-rows = []
-for work in sorted(works):
-    ours = works[work].get("heddle")
-    if ours is None:
-        continue
-    others = {who: us for who, us in works[work].items() if who != "heddle"}
-    peers = "  ".join(f"{who} {us:.2f} us ({us / ours:.2f} x)" for who, us in sorted(others.items()))
-    print(f"{work:44} {ours:9.2f} us  {rates.get(work + '/heddle', ''):>12}  {peers}")
-    rows.append({"work": work, "heddle_us": ours, "peers_us": others})
-json.dump({"cpu": cpu, "isa": isa, "rows": rows}, open(os.path.join(folder, "bench.json"), "w"), indent=1)
+
+def read_rounds(folder):
+    """Microseconds and rates by name, the best of all rounds."""
+    times, rates = {}, {}
+    for path in sorted(glob.glob(os.path.join(folder, "round-*.json"))):
+        for b in json.load(open(path))["benchmarks"]:
+            if b.get("run_type") == "aggregate":
+                continue
+            name = b["run_name"].replace("/real_time", "").replace("/iterations:1", "")
+            us = b["real_time"] * UNITS[b["time_unit"]]
+            if us < times.get(name, float("inf")):
+                times[name] = us
+                rates[name] = {r: b[r] for r in ("GF/s", "GB/s") if r in b}
+    for path in sorted(glob.glob(os.path.join(folder, "peers-*.jsonl"))):
+        for line in open(path):
+            entry = json.loads(line)
+            times[entry["name"]] = min(entry["us"], times.get(entry["name"], float("inf")))
+    return times, rates
+
+
+def machine_of():
+    lines = open("/proc/cpuinfo").read().splitlines()
+    field = lambda key: next((l.split(":", 1)[1].strip() for l in lines if l.startswith(key)), "")
+    flags = field("flags").split()
+    isa = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "SSE"
+    return {"cpu": field("model name") or platform.processor(), "isa": isa, "cores": os.cpu_count()}
+
+
+def peak(rates, work, which, rate):
+    threads = work.rsplit("threads:", 1)[1] if "threads:" in work else "1"
+    return rates.get(f"machine/{which}/threads:{threads}/{MACHINE}", {}).get(rate)
+
+
+def fraction(rates, work):
+    """Of what the machine can do: the larger one of the share of its arithmetic and of its memory."""
+    shares = []
+    for which, rate in (("fused_multiplications", "GF/s"), ("memory", "GB/s")):
+        most, ours = peak(rates, work, which, rate), rates.get(f"{work}/{OURS}", {}).get(rate)
+        if most and ours:
+            shares.append((ours / most, "FMA" if rate == "GF/s" else "memory"))
+    return max(shares) if shares else None
+
+
+def rows_of(times, rates):
+    works = {}
+    for name, us in times.items():
+        work, who = name.rsplit("/", 1)
+        works.setdefault(work, {})[who] = us
+    rows = []
+    for work in sorted(works):
+        ours = works[work].get(OURS)
+        if ours is None:
+            continue
+        peers = {who: us for who, us in sorted(works[work].items()) if who != OURS}
+        best = min(peers, key=peers.get) if peers else None
+        share = fraction(rates, work)
+        rows.append({"work": work, "heddle_us": ours, "peers_us": peers, "best_peer": best,
+                     "ratio": peers[best] / ours if best else None, "rates": rates.get(f"{work}/{OURS}", {}),
+                     "of_peak": share and {"share": share[0], "of": share[1]}})
+    return rows
+
+
+def time_text(us):
+    return f"{us:.2f} us" if us < 1000 else f"{us / 1000:.2f} ms"
+
+
+def cells(row):
+    share = row["of_peak"]
+    return [row["work"], time_text(row["heddle_us"]), f"{row['ratio']:.2f}" if row["ratio"] else "",
+            f"{100 * share['share']:.0f} % {share['of']}" if share else "",
+            "  ".join(f"{who} {time_text(us)}" for who, us in row["peers_us"].items())]
+
+
+HEADS = ["work", "heddle", "best peer / ours", "of the machine", "peers"]
+
+
+def print_table(machine, rows):
+    print(f"{machine['cpu']} ({machine['isa']}), {machine['cores']} cores; best of all rounds\n")
+    line = "{:48} {:>12} {:>17} {:>15}  {}"
+    for row in [HEADS] + [cells(r) for r in rows]:
+        print(line.format(*row).rstrip())
+
+
+def page(machine, rows):
+    title = html.escape(f"{machine['cpu']} ({machine['isa']}), {machine['cores']} cores")
+    body = []
+    for row in rows:
+        ratio = row["ratio"]
+        kind = "" if ratio is None else " class=behind" if ratio < 1 else " class=ahead"
+        body.append(f"<tr{kind}>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(row)) + "</tr>")
+    heads = "".join(f"<th>{h}</th>" for h in HEADS)
+    return f"""<!doctype html><meta charset=utf-8><title>Heddle beside its peers</title>
+<style>body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{padding:2px 10px;text-align:left}}
+td:nth-child(n+2):nth-child(-n+4){{text-align:right;font-variant-numeric:tabular-nums}}tr:nth-child(even){{background:#f4f4f4}}
+.behind td:nth-child(3){{color:#b00020}}.ahead td:nth-child(3){{color:#00701a}}</style>
+<h1>Heddle beside its peers</h1><p>{title}; the best of all rounds.</p>
+<table><tr>{heads}</tr>
+{chr(10).join(body)}
+</table>
+"""
+
+
+def main(folder):
+    times, rates = read_rounds(folder)
+    machine, rows = machine_of(), rows_of(times, rates)
+    print_table(machine, rows)
+    json.dump({**machine, "rows": rows}, open(os.path.join(folder, "bench.json"), "w"), indent=1)
+    open(os.path.join(folder, "bench.html"), "w").write(page(machine, rows))
+
+
+main(sys.argv[1])

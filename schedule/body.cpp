@@ -16,7 +16,12 @@ class BodyMaker {
         map_(f.types.size()) {}
 
   GroupBody make(const std::vector<bool>& needed) {
-    for (std::uint32_t n : group().nodes) copy(f_.nodes[n]);
+    const std::vector<bool> wanted = wanted_by(needed);
+    for (std::uint32_t n : group().nodes) {
+      if (!wanted[f_.nodes[n].results[0].index]) continue;
+      copy(f_.nodes[n]);
+      result_.nodes.push_back(n);
+    }
     for (std::uint32_t n : group().nodes) {
       for (ValueId r : f_.nodes[n].results) {
         if (!needed[r.index]) continue;
@@ -31,6 +36,31 @@ class BodyMaker {
 
  private:
   const Group& group() const { return grouping_.groups[static_cast<std::size_t>(group_)]; }
+
+  // Free nodes, and what other groups compute, are copied where they are read.
+  bool is_copied(std::uint32_t n) const {
+    return grouping_.classes[n] == NodeClass::free ||
+           (grouping_.repeated[n] && grouping_.group_of[n] != group_);
+  }
+
+  // What the needed results are made of: of what others compute again, nothing else may be left.
+  std::vector<bool> wanted_by(const std::vector<bool>& needed) const {
+    std::vector<bool> wanted(f_.types.size());
+    const auto mark = [&](auto& self, ValueId v) -> void {
+      if (wanted[v.index]) return;
+      wanted[v.index] = true;
+      const std::uint32_t n = node_of_[v.index];
+      if (n == kNoNode || (!is_copied(n) && grouping_.group_of[n] != group_)) return;
+      for (ValueId r : f_.nodes[n].results) wanted[r.index] = true;
+      for (ValueId o : f_.nodes[n].operands) self(self, o);
+    };
+    for (std::uint32_t n : group().nodes) {
+      for (ValueId r : f_.nodes[n].results) {
+        if (needed[r.index]) mark(mark, r);
+      }
+    }
+    return wanted;
+  }
 
   void copy(const Node& node) {
     Values operands;
@@ -47,7 +77,7 @@ class BodyMaker {
     const bool external = group().kind == RecipeKind::external;  // reads memory only
     if (kind == NodeClass::constant && !external && element_count(f_.type(v)) <= kInlineConstant) {
       known = build_.constant(*f_.nodes[n].literal);
-    } else if (kind == NodeClass::free) {
+    } else if (n != kNoNode && is_copied(n)) {
       copy(f_.nodes[n]);
     } else {
       known = build_.input("in" + std::to_string(result_.in.size()), f_.type(v));
@@ -79,7 +109,8 @@ std::vector<bool> needed_in_memory(const Function& function, const Grouping& gro
   auto mark = [&](auto& self, ValueId v, std::int32_t reader) -> void {
     const std::uint32_t n = node_of[v.index];
     if (n == kNoNode) return;
-    if (grouping.classes[n] == NodeClass::free) {
+    const bool repeated = grouping.repeated[n] && reader >= 0 && grouping.group_of[n] != reader;
+    if (grouping.classes[n] == NodeClass::free || repeated) {
       for (ValueId o : function.nodes[n].operands) self(self, o, reader);
     } else if (grouping.group_of[n] != reader || reader < 0) {
       needed[v.index] = true;

@@ -8,13 +8,14 @@ namespace heddle {
 
 struct GroupBody {
   Function body;
-  Values in, out;         ///< the grouped function's values behind the ports
-  bool external = false;  ///< a kernel from outside computes it
+  Values in, out;                    ///< the grouped function's values behind the ports
+  std::vector<std::uint32_t> nodes;  ///< of the group: those that it computes
+  bool external = false;             ///< a kernel from outside computes it
 };
 
-/// Free nodes and small constants are copied in; what other groups compute, views, inputs and large
-/// constants become inputs. `needed`: by value of the function, whether it must be written to
-/// memory.
+/// Free nodes, small constants and what is repeated are copied in; what other groups compute else,
+/// views, inputs and large constants become inputs. `needed`: by value of the function, whether it
+/// must be written to memory.
 GroupBody make_body(const Function& function, const Grouping& grouping, std::size_t group,
                     const std::vector<bool>& needed);
 

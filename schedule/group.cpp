@@ -8,6 +8,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/group_graph.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/repeat.h"
 
 namespace heddle {
 namespace {
@@ -31,6 +32,9 @@ class Grouper {
     for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) place(n);
     bool changed = true;
     while (changed) changed = absorb_producers() || join_siblings();
+    graph_.repeat(repeated_nodes(graph_));
+    while (join_siblings()) {
+    }
     return std::move(graph_).finish();
   }
 
@@ -283,18 +287,17 @@ class Grouper {
     if (a.kind != RecipeKind::columns || b.kind != RecipeKind::columns ||
         !same_columns(a.kept, b.kept) || a.nodes.size() + b.nodes.size() > kLargestGroup)
       return false;
+    if (shares_source(b, sources_of(a))) return true;
     const std::set<std::int32_t> mine = maps_read_by(a), theirs = maps_read_by(b);
     return std::any_of(mine.begin(), mine.end(),
                        [&](std::int32_t g) { return theirs.contains(g); });
   }
   std::set<std::int32_t> maps_read_by(const Group& group) {
     std::set<std::int32_t> maps;
-    for (std::uint32_t n : group.nodes) {
-      for (const Source& s : graph_.sources(f_.nodes[n])) {
-        const std::int32_t g = graph_.group_of(s.value);
-        if (g < 0 || graph_.through_view(s.value)) continue;
-        if (graph_.group(g).kind == RecipeKind::map) maps.insert(g);
-      }
+    for (const Source& s : sources_of(group)) {
+      const std::int32_t g = graph_.group_of(s.value);
+      if (g < 0 || graph_.through_view(s.value)) continue;
+      if (graph_.group(g).kind == RecipeKind::map) maps.insert(g);
     }
     return maps;
   }
@@ -304,11 +307,15 @@ class Grouper {
     if (a.kind != RecipeKind::map || b.kind != RecipeKind::map || has_general(a) || has_general(b))
       return false;
     if (a.nodes.size() + b.nodes.size() > kLargestGroup) return false;
-    std::vector<Source> mine;
-    for (std::uint32_t n : a.nodes) {
-      for (const Source& s : graph_.sources(f_.nodes[n])) mine.push_back(s);
-    }
+    const std::vector<Source> mine = sources_of(a);
     return a.kept.empty() || mine.empty() || shares_source(b, mine);
+  }
+  std::vector<Source> sources_of(const Group& group) const {
+    std::vector<Source> all;
+    for (std::uint32_t n : group.nodes) {
+      for (const Source& s : graph_.sources(f_.nodes[n])) all.push_back(s);
+    }
+    return all;
   }
 
   const Function& f_;

@@ -23,6 +23,7 @@ struct Grouping {
   std::vector<Group> groups;           ///< in an order that respects their dependences
   std::vector<NodeClass> classes;      ///< by node
   std::vector<std::int32_t> group_of;  ///< by node; -1: none
+  std::vector<bool> repeated;          ///< by node: other groups that read it compute it again
 };
 
 /// Groups a static function of primitives. The larger kernels are made of: a contraction or

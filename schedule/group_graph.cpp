@@ -31,10 +31,15 @@ GroupGraph::GroupGraph(const Function& function, const ExternalKernels& external
     : f_(function),
       classes_(classify(function, external)),
       node_of_(definitions(function)),
-      group_of_(function.nodes.size(), -1) {}
+      group_of_(function.nodes.size(), -1),
+      repeated_(function.nodes.size()) {}
 
 void GroupGraph::collect(ValueId v, Alignment alignment, std::vector<Source>& found) const {
   const std::uint32_t n = node_of_[v.index];
+  if (n != kNoNode && repeated_[n]) {
+    for (ValueId o : f_.nodes[n].operands) collect(o, alignment, found);
+    return;
+  }
   if (n == kNoNode || classes_[n] > NodeClass::free) {
     found.push_back({v, alignment});
     return;
@@ -149,7 +154,7 @@ bool GroupGraph::is_needed_in_memory(std::int32_t g) const {
 }
 
 Grouping GroupGraph::finish() && {
-  Grouping result{{}, classes_, std::vector<std::int32_t>(f_.nodes.size(), -1)};
+  Grouping result{{}, classes_, std::vector<std::int32_t>(f_.nodes.size(), -1), repeated_};
   std::vector<bool> done(groups_.size(), false);
   auto ready = [&](std::size_t g) {
     return std::all_of(edges_[g].begin(), edges_[g].end(), [&](std::int32_t e) {

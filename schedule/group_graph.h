@@ -41,6 +41,8 @@ class GroupGraph {
 
   std::int32_t new_group(RecipeKind kind, Dims kept, Dims reduced = {});
   void join(std::int32_t group, std::uint32_t node);
+  /// From here on other groups read these nodes' operands in their place.
+  void repeat(std::vector<bool> nodes) { repeated_ = std::move(nodes); }
   /// Moves all nodes of `from` into `into` and leaves it empty.
   void merge(std::int32_t from, std::int32_t into);
   Group& group(std::int32_t g) { return groups_[static_cast<std::size_t>(g)]; }
@@ -67,6 +69,7 @@ class GroupGraph {
   std::vector<NodeClass> classes_;
   std::vector<std::uint32_t> node_of_;
   std::vector<std::int32_t> group_of_;
+  std::vector<bool> repeated_;
   std::vector<Group> groups_;
   std::vector<std::set<std::int32_t>> edges_;  // by group: the groups it reads
 };

@@ -157,7 +157,7 @@ class FunctionPlanner {
     const Group& group = grouping_.groups[g];
     plan_.steps.push_back(
         {.what = body.external ? external_step(f_.nodes[group.nodes[0]]) : own_step(body, group),
-         .nodes = group.nodes});
+         .nodes = body.nodes});
     describe(plan_.steps.back(), body);
   }
 

@@ -96,13 +96,20 @@ void RowBlocks::schedule_results(Func out, Func beside) {
     beside.compute_with(out, block);
   }
   Var ei("ei");
+  // Regions are said: those of causal blocks would be inferred, and may be empty.
+  const Expr panels = constant(panel_count()), deep = constant(s_.depth);
   for (Func f : columns_) {  // transposed: vector loads along the depth
-    f.compute_at(out, task_).bound(lane, 0, r_.nr).split(e_, e_, ei, b_.vector);
+    f.compute_at(out, task_).bound(lane, 0, r_.nr).bound(p_, 0, panels).bound(e_, 0, deep);
+    f.split(e_, e_, ei, b_.vector);
     f.reorder(ei, lane, e_, p_).vectorize(ei).unroll(lane, b_.vector);
   }
-  for (Func f : numbers_) f.compute_at(out, task_).bound(lane, 0, r_.nr).vectorize(lane, b_.vector);
+  for (Func f : numbers_) {
+    f.compute_at(out, task_).bound(lane, 0, r_.nr).bound(p_, 0, panels);
+    f.vectorize(lane, b_.vector);
+  }
   for (Func f : matrices_) {
     f.compute_at(out, task_).bound(lane, 0, r_.nr).reorder(lane, p_, e_);
+    f.bound(p_, 0, deep / r_.nr).bound(e_, 0, constant(s_.columns));
     f.vectorize(lane, b_.vector).unroll(lane);
   }
   for (Func f : times_) {

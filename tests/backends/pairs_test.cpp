@@ -48,7 +48,7 @@ Program energy(std::int64_t n, std::int64_t coordinates) {
   const ValueId x = b.input("x", {DType::f32, {n, coordinates}});
   const Pair p = pair_up(b, x, x);
   const ValueId d = emit::sub(b, p.a, p.b);
-  const ValueId r2 = emit::add(b, emit::reduce_sum(b, emit::mul(b, d, d), {2}), 0.1);
+  const ValueId r2 = emit::add(b, emit::reduce_sum(b, emit::mul(b, d, d), {2}), 1);
   const ValueId each = emit::div(b, emit::fill_like(b, 1, r2), emit::mul(b, r2, r2));
   b.output("e", emit::reduce_sum(b, each, {0, 1}));
   return Program({b.finish()});

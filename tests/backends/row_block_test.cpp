@@ -2,6 +2,8 @@
 // decomposition, whose scores are stored.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backends/kernel_runner.h"
 #include "heddle/backends/compile.h"
 #include "heddle/graph/ad/transforms.h"

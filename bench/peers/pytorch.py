@@ -1,34 +1,12 @@
-"""PyTorch's side of the benchmarks, eager, in a process of its own. Prints JSON lines: {"name", "us"}, the best of many samples.
+"""PyTorch's side of the benchmarks, eager, in a process of its own.
 
-usage: peers.py THREADS [WORK ...]"""
-import json
-import sys
-import time
-
+usage: pytorch.py THREADS [WORK ...]"""
+import measure
 import torch
 import torch.nn.functional as F
 
-threads = int(sys.argv[1])
-torch.set_num_threads(threads)
+torch.set_num_threads(measure.threads())
 torch.manual_seed(1)
-
-
-def best(call, seconds=1.5):
-    """Microseconds of the best sample; a sample groups calls so that it lasts a millisecond."""
-    end = time.perf_counter() + 0.3
-    calls = 0
-    while time.perf_counter() < end:
-        call()
-        calls += 1
-    group = max(1, int(calls / 0.3 / 1000))
-    found = float("inf")
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        for _ in range(group):
-            call()
-        found = min(found, (time.perf_counter() - start) / group)
-    return 1e6 * found
 
 
 def train_step(widths, optimizer):
@@ -46,8 +24,8 @@ def train_step(widths, optimizer):
     return step
 
 
-def gemm(n, ta=False, tb=False):
-    a, b, c = torch.rand(n, n), torch.rand(n, n), torch.empty(n, n)
+def gemm(m, k, n, ta=False, tb=False):
+    a, b, c = torch.rand(*((k, m) if ta else (m, k))), torch.rand(*((n, k) if tb else (k, n))), torch.empty(m, n)
     a, b = a.T if ta else a, b.T if tb else b
     return lambda: torch.mm(a, b, out=c)
 
@@ -175,7 +153,7 @@ def chain12(x, y):
 
 half, index = torch.rand(1024, 512), torch.arange(1024) * 7 % 10
 blocks = {
-    "net/transformer": (transformer, 12), 
+    "net/transformer": (transformer, 12),
     **{f"net/attention_{n}{'_causal' * c}": (lambda n=n, c=c: attention(n, c), None) for n in (128, 512, 2048) for c in (False, True)},
     "conv/basic_block": (basic_block, None), "seq/lstm": (lstm, 4),
     "sim/lennard_jones_f32": (lambda: lennard_jones(torch.float32), None),
@@ -200,25 +178,17 @@ works = {
     "move/top_k": lambda: (lambda: torch.topk(square, 8)),
     "train/mlp_784_512_256_10": lambda: train_step([784, 512, 256, 10], lambda p: torch.optim.SGD(p, 1e-3, momentum=0.9)),
     "train/digits": lambda: train_step([64, 128, 64, 10], lambda p: torch.optim.Adam(p, 2e-3)),
-    "gemm/NN/512": lambda: gemm(512),
-    "gemm/NN/1024": lambda: gemm(1024),
-    "gemm/NT/512": lambda: gemm(512, tb=True),
-    "gemm/TN/512": lambda: gemm(512, ta=True),
+    **{f"gemm/N{'NT'[tb]}/{n}": lambda n=n, tb=tb: gemm(n, n, n, tb=tb) for n in (512, 1024) for tb in (False, True)},
+    **{f"gemm/TN/{n}": lambda n=n: gemm(n, n, n, ta=True) for n in (512, 1024)},
+    **{f"gemm/N{'NT'[tb]}/{m}x{k}x{n}": lambda m=m, k=k, n=n, tb=tb: gemm(m, k, n, tb=tb)
+       for m in (1, 8, 16, 128) for k, n in ((768, 3072), (3072, 768)) for tb in (False, True)},
     "softmax": lambda: (lambda: torch.softmax(square, -1)),
     "sum/first_axis": lambda: (lambda: square.sum(0)),
     "sum/last_axis": lambda: (lambda: square.sum(1)),
-    "call/16_floats": lambda: (lambda: a16 * x16 + b16),
-    "eager/call_16_floats": lambda: (lambda: a16 + x16),
     "eager/call_16_floats_recorded": lambda: (lambda: marked16 * x16),
     "eager/backward_16_floats": lambda: backward16,
     "eager/chain_1024x1024": lambda: chain,
 }
-for name, make in works.items():
-    if len(sys.argv) > 2 and not any(name.startswith(w) for w in sys.argv[2:]):
-        continue
-    suffix = "" if "16_floats" in name else f"/threads:{threads}"
-    if name in ("call/16_floats", "eager/call_16_floats"):
-        with torch.no_grad():
-            print(json.dumps({"name": name + suffix + "/pytorch", "us": best(make())}), flush=True)
-    else:
-        print(json.dumps({"name": name + suffix + "/pytorch", "us": best(make())}), flush=True)
+measure.run(works, "pytorch")
+with torch.no_grad():
+    measure.run({"call/16_floats": lambda: (lambda: a16 * x16 + b16), "eager/call_16_floats": lambda: (lambda: a16 + x16)}, "pytorch")

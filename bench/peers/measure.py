@@ -1,0 +1,39 @@
+"""What the peers share: the best of many samples, and lines of JSON {"name", "us"}."""
+import json
+import sys
+import time
+
+
+def best(call, seconds=1.5):
+    """Microseconds of the best sample; a sample groups calls so that it lasts a millisecond."""
+    end = time.perf_counter() + 0.3
+    calls = 0
+    while time.perf_counter() < end:
+        call()
+        calls += 1
+    group = max(1, int(calls / 0.3 / 1000))
+    found = float("inf")
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        for _ in range(group):
+            call()
+        found = min(found, (time.perf_counter() - start) / group)
+    return 1e6 * found
+
+
+def threads():
+    return int(sys.argv[1])
+
+
+def is_wanted(name):
+    return len(sys.argv) <= 2 or any(name.startswith(w) for w in sys.argv[2:])
+
+
+def run(works, peer):
+    """works: name -> a function that makes the call. Works of one call have no threads in their names."""
+    for name, make in works.items():
+        if not is_wanted(name):
+            continue
+        suffix = "" if "16_floats" in name else f"/threads:{threads()}"
+        print(json.dumps({"name": f"{name}{suffix}/{peer}", "us": best(make())}), flush=True)
