@@ -80,6 +80,10 @@ class Pairs {
   ValueId sum_of(ValueId x, const Axes& axes) {
     if (axes.empty()) return x;
     if (const auto y = negated(x)) return make(op_neg, {sum_of(*y, axes)});
+    if (const auto y = doubled(x)) {
+      const ValueId half = sum_of(*y, axes);
+      return make(op_add, {half, half});
+    }
     return make(op_reduce_sum, {x}, Attributes::of(AxesAttributes{axes}));
   }
 
@@ -114,6 +118,13 @@ class Pairs {
   std::optional<ValueId> negated(ValueId v) const {
     const Node* maker = build_.definition(v);
     return maker && maker->op == &op_neg ? std::optional(maker->operands[0]) : std::nullopt;
+  }
+
+  // Twice a sum is the sum of what is twice as much, bit for bit.
+  std::optional<ValueId> doubled(ValueId v) const {
+    const Node* maker = build_.definition(v);
+    const bool twice = maker && maker->op == &op_add && maker->operands[0] == maker->operands[1];
+    return twice ? std::optional(maker->operands[0]) : std::nullopt;
   }
 
   // Axis a of the result is axis order[a] of v, which may be all as they are: then too are signs

@@ -7,7 +7,7 @@
 namespace heddle {
 namespace {
 
-constexpr int kMostOperations = 4;
+constexpr std::size_t kMostOperations = 4;
 constexpr std::size_t kMostWide = 2;
 constexpr std::int64_t kSmall = 16;  // of so many parts of the value, one
 
@@ -26,7 +26,7 @@ class Repeats {
 
   std::vector<bool> run() {
     for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) {
-      if (is_candidate(n)) repeated_[n] = is_worth_it(f_.nodes[n].results[0]);
+      if (is_candidate(n)) decide(f_.nodes[n].results[0]);
     }
     return std::move(repeated_);
   }
@@ -68,22 +68,24 @@ class Repeats {
   }
 
   struct Tree {
-    int operations = 0;
+    std::vector<std::uint32_t> nodes;
     std::vector<ValueId> wide;
     bool possible = true;
   };
-  bool is_worth_it(ValueId v) const {
+  void decide(ValueId v) {
     Tree tree;
     grow(tree, v, v);
-    if (!tree.possible || tree.operations > kMostOperations || tree.wide.size() > kMostWide) {
-      return false;
+    if (!tree.possible || tree.nodes.size() > kMostOperations || tree.wide.size() > kMostWide) {
+      return;
     }
-    return std::all_of(tree.wide.begin(), tree.wide.end(), [&](ValueId w) {
-      return size_of(f_.type(w).dtype) <= size_of(f_.type(v).dtype);
-    });
+    for (ValueId w : tree.wide) {
+      if (size_of(f_.type(w).dtype) > size_of(f_.type(v).dtype)) return;
+    }
+    for (std::uint32_t n : tree.nodes) repeated_[n] = true;
   }
   void grow(Tree& tree, ValueId v, ValueId root) const {
-    if (++tree.operations > kMostOperations) return;
+    tree.nodes.push_back(node_of_[v.index]);
+    if (tree.nodes.size() > kMostOperations) return;
     for (const Source& s : graph_.sources(f_.nodes[node_of_[v.index]])) add(tree, s.value, root);
   }
   void add(Tree& tree, ValueId s, ValueId root) const {
