@@ -47,13 +47,14 @@ SelftestResult read_result(const std::string& printed) {
 
 }  // namespace
 
-SelftestResult selftest_loaded(const WrittenLibrary& library, const std::string& check_file) {
+SelftestResult selftest_loaded(const WrittenLibrary& library, const std::string& check_file,
+                               const hd_options* options) {
   const SharedObject object = SharedObject::open(library.path);
   const auto create = function_of<void*(const void*)>(object, library, "create");
   const auto destroy = function_of<void(void*)>(object, library, "destroy");
   const auto error = function_of<const char*(const void*)>(object, library, "error");
   const auto selftest = function_of<int(void*, const char*)>(object, library, "selftest");
-  void* instance = create(nullptr);
+  void* instance = create(options);
   if (instance == nullptr) return {HD_INVALID, error(nullptr)};
   const int status = selftest(instance, check_file.c_str());
   SelftestResult result{status, error(instance)};

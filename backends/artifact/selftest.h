@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/runtime/core/abi.h"
+
 namespace heddle {
 
 /// A library on disk, with name.h beside it.
@@ -20,8 +22,9 @@ struct SelftestResult {
 };
 
 /// Loads a shared library into this process. StatusError when it cannot be loaded or is no library
-/// of ours.
-SelftestResult selftest_loaded(const WrittenLibrary& library, const std::string& check_file);
+/// of ours. `options`: of its instance; null: the defaults.
+SelftestResult selftest_loaded(const WrittenLibrary& library, const std::string& check_file,
+                               const hd_options* options = nullptr);
 
 /// Links a C program with the library, by its machine's tools, and runs it: on this machine, or by
 /// the command `run_by` ("qemu-aarch64 -L /usr/aarch64-linux-gnu", or one that copies it to a

@@ -45,7 +45,9 @@ struct VerifyCommand : Common {
   std::string check;   ///< its check file; empty: beside it
   std::string run_by;  ///< a command that runs its machine's programs; empty: this machine
 };
-struct InspectCommand : Common {};
+struct InspectCommand : Common {
+  bool perf = false;  ///< run it, and time each step
+};
 struct CacheCommand {
   std::string action;  ///< ls, verify, warm, gc, clear
   bool json = false;

@@ -1,8 +1,10 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "heddle/frontend/cli/inputs.h"
 #include "heddle/frontend/cli/library.h"
 #include "heddle/frontend/cli/model.h"
+#include "heddle/frontend/cli/perf.h"
 #include "heddle/frontend/cli/print.h"
 #include "nlohmann/json.hpp"
 
@@ -60,12 +62,51 @@ void print(const Executable& compiled, const FunctionPlan& f) {
   std::printf("%s", table(rows).c_str());
 }
 
+std::map<std::uint32_t, StepName> names_of(const Executable& compiled, const FunctionPlan& f) {
+  std::map<std::uint32_t, StepName> names;
+  for (std::size_t s = 0; s < f.steps.size(); ++s) {
+    names[static_cast<std::uint32_t>(s)] = {recipe_name(compiled.plan(), f.steps[s]),
+                                            f.steps[s].label};
+  }
+  return names;
+}
+
+int inspect_perf(const Program& model, Executable& compiled, const InspectCommand& options) {
+  if (compiled.plan().target.on_device()) {
+    throw NotImplementedError({.message = "inspect: --perf times steps of the CPU",
+                               .found = compiled.plan().target.carrier});
+  }
+  const int threads = hd_threads(compiled.instance());
+  const Roofline roofline = measure_roofline(threads);
+  StepTimes times;
+  nlohmann::ordered_json json{
+      {"threads", threads}, {"roofline_flops", roofline.flops}, {"roofline_bytes", roofline.bytes}};
+  for (std::size_t n = 0; n < model.functions().size(); ++n) {
+    const FunctionPlan& f = compiled.plan().functions[n];
+    if (!options.function.empty() && f.name != options.function) continue;
+    const auto number = static_cast<std::uint32_t>(n);
+    time_function(compiled, number, threads, random_inputs(model.functions()[n], 1), times);
+    const StepTimes::Function& steps = times.functions().at(number);
+    const std::map<std::uint32_t, StepName> names = names_of(compiled, f);
+    if (options.json) {
+      json["functions"].push_back(
+          {{"function", f.name}, {"steps", perf_json(steps, names, roofline)}});
+    } else {
+      std::printf("@%s:\n%s", f.name.c_str(), table(perf_rows(steps, names, roofline)).c_str());
+    }
+  }
+  std::printf("%s", options.json ? (json.dump(2) + "\n").c_str()
+                                 : roofline_text(roofline, threads).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int inspect_command(const InspectCommand& options) {
   if (is_library(options.file)) return inspect_library(options);
   const Program model = read_model(options);
   const std::unique_ptr<Executable> compiled = compile(model, compile_options(options));
+  if (options.perf) return inspect_perf(model, *compiled, options);
   const hd_artifact* artifact = hd_artifact_of(compiled->instance());
   const int threads = hd_threads(compiled->instance());
   const std::uint64_t workspace = hd_workspace_bytes(artifact, threads);

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "heddle/backends/file.h"
+#include "heddle/frontend/cli/perf.h"
 #include "heddle/frontend/cli/print.h"
 #include "heddle/graph/error.h"
 #include "heddle/runtime/status.h"
@@ -80,6 +82,39 @@ void print_plan(const Json& plan) {
   std::printf("%s", table(rows).c_str());
 }
 
+// Its self-test runs every function on stored inputs: there each step is timed.
+int inspect_perf(const LibraryDescription& description, const InspectCommand& options) {
+  const WrittenLibrary& library = description.library;
+  if (library.path.ends_with(".a") || library.triple != Target::host().triple) {
+    throw NotAvailableError({.message = "inspect: --perf runs a shared library of this machine",
+                             .found = absl::StrCat(library.path, ", ", library.triple),
+                             .needed = absl::StrCat("a .so for ", Target::host().triple)});
+  }
+  constexpr int kRuns = 5;
+  StepTimes times;
+  const hd_options watched = times.options(options.threads);
+  for (int run = 0; run < kRuns; ++run) {
+    const SelftestResult result =
+        selftest_loaded(library, beside(library.path, ".check"), &watched);
+    if (result.status != HD_OK) throw RuntimeError({.message = result.report});
+  }
+  const int threads = options.threads == 0 ? static_cast<int>(std::thread::hardware_concurrency())
+                                           : options.threads;
+  const Roofline roofline = measure_roofline(threads);
+  Json json = Json::array();
+  for (const auto& [number, steps] : times.functions()) {
+    const std::string name = description.json.at("functions").at(number).at("name");
+    if (options.json) {
+      json.push_back({{"function", name}, {"steps", perf_json(steps, {}, roofline)}});
+    } else {
+      std::printf("@%s:\n%s", name.c_str(), table(perf_rows(steps, {}, roofline)).c_str());
+    }
+  }
+  std::printf("%s", options.json ? (Json{{"functions", json}}.dump(2) + "\n").c_str()
+                                 : roofline_text(roofline, threads).c_str());
+  return 0;
+}
+
 }  // namespace
 
 bool is_library(const std::string& path) {
@@ -133,6 +168,7 @@ int verify_library(const VerifyCommand& options) {
 int inspect_library(const InspectCommand& options) {
   refuse_function(options, "inspect");
   const LibraryDescription description = read_library(options.file);
+  if (options.perf) return inspect_perf(description, options);
   if (options.json) {
     std::printf("%s\n", description.json.dump(2).c_str());
     return 0;

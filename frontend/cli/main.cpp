@@ -101,6 +101,8 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c = add_command(app, chosen, "inspect", "kernels, memory and work of a function, or of a library",
                   all.inspect, inspect_command);
   add_common(c, all.inspect);
+  c->add_flag("--perf", all.inspect.perf,
+              "run it and time each step: us, GF/s, GB/s, fraction of the roofline");
 
   c = add_command(app, chosen, "cache", "the cache of compiled kernels", all.cache, cache_command);
   c->add_option("action", all.cache.action,
