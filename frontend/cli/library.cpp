@@ -82,6 +82,20 @@ void print_plan(const Json& plan) {
   std::printf("%s", table(rows).c_str());
 }
 
+// By step, as the kernels' descriptions say it.
+std::map<std::uint32_t, StepName> names_of(const StepTimes::Function& steps, const Json& plans) {
+  std::map<std::uint32_t, StepName> names;
+  for (const auto& [step, entry] : steps) {
+    for (const Json& plan : plans) {
+      for (const Json& k : plan.at("kernels")) {
+        if (k.at("name").get<std::string>() != entry.kernel) continue;
+        names[step] = {k.at("recipe").at("kind"), k.value("operations", std::string("-"))};
+      }
+    }
+  }
+  return names;
+}
+
 // Its self-test runs every function on stored inputs: there each step is timed.
 int inspect_perf(const LibraryDescription& description, const InspectCommand& options) {
   const WrittenLibrary& library = description.library;
@@ -104,10 +118,11 @@ int inspect_perf(const LibraryDescription& description, const InspectCommand& op
   Json json = Json::array();
   for (const auto& [number, steps] : times.functions()) {
     const std::string name = description.json.at("functions").at(number).at("name");
+    const auto names = names_of(steps, description.json.at("plans"));
     if (options.json) {
-      json.push_back({{"function", name}, {"steps", perf_json(steps, {}, roofline)}});
+      json.push_back({{"function", name}, {"steps", perf_json(steps, names, roofline)}});
     } else {
-      std::printf("@%s:\n%s", name.c_str(), table(perf_rows(steps, {}, roofline)).c_str());
+      std::printf("@%s:\n%s", name.c_str(), table(perf_rows(steps, names, roofline)).c_str());
     }
   }
   std::printf("%s", options.json ? (Json{{"functions", json}}.dump(2) + "\n").c_str()
