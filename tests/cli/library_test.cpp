@@ -111,5 +111,45 @@ TEST_F(LibraryCommands, InspectShowsWhatIsInALibrary) {
   expect_error<ValueError>([&] { inspect_command(options); }, "--function");
 }
 
+// Every step with a time, a kind and operations; a static library is not run.
+TEST_F(LibraryCommands, InspectTimesTheStepsOfASharedLibrary) {
+  InspectCommand options;
+  options.file = path("one.so");
+  options.perf = options.json = true;
+  options.threads = 1;
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(inspect_command(options), 0);
+  const auto json = nlohmann::json::parse(::testing::internal::GetCapturedStdout());
+  const auto& steps = json["functions"].at(0)["steps"];
+  ASSERT_FALSE(steps.empty());
+  for (const auto& step : steps) {
+    EXPECT_GT(step["seconds"].get<double>(), 0);
+    EXPECT_GT(step["of_roofline"].get<double>(), 0);
+    EXPECT_FALSE(step["recipe"].get<std::string>().empty());
+  }
+  options.file = path("one.a");
+  expect_error<NotAvailableError>([&] { inspect_command(options); }, "--perf");
+}
+
+// Of a model, each function's steps, and what the machine reaches.
+TEST_F(LibraryCommands, InspectTimesTheStepsOfAModel) {
+  const std::string model = path("m.heddle");
+  const std::string text =
+      "func @f(x: f32[64,64]) -> (y: f32[64]) {\n"
+      "  %0 = exp(x) : f32[64,64]\n"
+      "  %1 = reduce_sum(%0) {axes = [1]} : f32[64]\n  return %1\n}\n";
+  ASSERT_TRUE(try_write_file(model, std::as_bytes(std::span(text))));
+  InspectCommand options;
+  options.file = model;
+  options.perf = true;
+  options.threads = 1;
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(inspect_command(options), 0);
+  const std::string printed = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(printed.find("@f:\n  step"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("exp+reduce_sum"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("roofline, measured with 1 threads: "), std::string::npos) << printed;
+}
+
 }  // namespace
 }  // namespace heddle::cli
