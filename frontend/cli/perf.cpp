@@ -156,7 +156,9 @@ nlohmann::ordered_json perf_json(const StepTimes::Function& steps,
 
 std::string roofline_text(const Roofline& roofline, int threads) {
   return absl::StrFormat(
-      "roofline, measured with %d threads: %.1f GF/s (a product of matrices), %.1f GB/s (a sum)\n",
+      "roofline, measured with %d threads: %.1f GF/s (a product of matrices), %.1f GB/s (a sum of "
+      "64 "
+      "MB; what is in a cache is faster)\n",
       threads, 1e-9 * roofline.flops, 1e-9 * roofline.bytes);
 }
 
