@@ -46,6 +46,7 @@ void check_matrix(At at, std::size_t i, const Dims& needed, const char* what) {
                               to_text(at.operands[i]), to_text(needed));
 }
 void check_heads(At at) {
+  at.attributes.as<AttentionAttributes>();
   check_kind(at, 0, kFloat);
   for (std::size_t i = 0; i < 3; ++i) {
     if (at.operands[i].rank() == 3) continue;

@@ -42,7 +42,7 @@ class Derived {
   Derived(const Operation& op, Workload row)
       : row_(std::move(row)),
         name_(op.name),
-        program_(ops_test::program_of(op, row_.operands, row_.attributes)) {
+        program_(ops_test::one_output(ops_test::program_of(op, row_.operands, row_.attributes))) {
     for (std::size_t i = 0; i < row_.operands.size(); ++i) {
       if (is_floating(row_.operands[i].dtype)) wrt_.push_back("x" + std::to_string(i));
     }

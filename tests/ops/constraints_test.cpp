@@ -327,6 +327,26 @@ std::vector<Broken> by_hand() {
     all.push_back({op, "C2", {f({2})}, axis(1), false, "axis out of range"});
     all.push_back({op, "C3", {f({2, 0})}, axis(1), false, "nothing wins"});
   }
+  const Attributes attention = Attributes::of(AttentionAttributes{});
+  const auto cut = [](std::vector<Type> types, std::size_t i, Type other) {
+    types[i] = std::move(other);
+    return types;
+  };
+  for (const Operation* op : {&op_attention, &op_attention_dq, &op_attention_dkv}) {
+    std::vector<Type> good{f({2, 3, 4}), f({2, 5, 4}), f({2, 5, 6})};
+    if (op != &op_attention) {
+      good.insert(good.end(), {f({2, 3}), f({2, 3, 6}), f({2, 3})});
+      all.push_back({op, "C3", cut(good, 3, f({2, 5})), attention, false, "one logsumexp"});
+      all.push_back({op, "C3", cut(good, 4, f({2, 3, 4})), attention, false, "cotangent has"});
+      all.push_back({op, "C3", cut(good, 5, f({3})), attention, false, "one delta"});
+      all.push_back({op, "C3", cut(good, 1, f({2, 5, 3})), attention, false, "as deep as"});
+    } else {
+      all.push_back({op, "C3", cut(good, 1, f({1, 5, 4})), attention, false, "as many heads"});
+      all.push_back({op, "C4", cut(good, 2, f({2, 4, 6})), attention, false, "one value for each"});
+    }
+    all.push_back({op, "C1", std::vector<Type>(good.size(), idx), attention, true, "unsupported"});
+    all.push_back({op, "C2", cut(good, 0, f({3, 4})), attention, false, "[heads, tokens, depth]"});
+  }
   for (const Operation* op : {&op_softmax, &op_log_softmax, &op_logsumexp}) {
     all.push_back({op, "C1", {idx}, axis(0), true, "unsupported dtype"});
     all.push_back({op, "C2", {f({2})}, axis(1), false, "axis out of range"});

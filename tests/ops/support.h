@@ -66,6 +66,23 @@ inline Literal random_literal(const Type& type, double low, double high, std::mt
   return tensor(type.dtype, type.dims, values);
 }
 
+/// The same function with its floating outputs, where there are several, one after another in one.
+inline Program one_output(const Program& p) {
+  const Function& f = p.entry();
+  const auto is_float = [&](const Output& o) { return is_floating(f.type(o.value).dtype); };
+  if (std::count_if(f.outputs.begin(), f.outputs.end(), is_float) < 2) return p;
+  Builder b(f.name, &p);
+  Values inputs, parts;
+  for (const Input& in : f.inputs) inputs.push_back(b.input(in.name, f.type(in.value)));
+  const Values results = b.splice(f, inputs);
+  for (std::size_t o = 0; o < results.size(); ++o) {
+    if (!is_float(f.outputs[o])) continue;
+    parts.push_back(emit::reshape(b, results[o], {element_count(b.type(results[o]))}));
+  }
+  b.output("y0", emit::concatenate(b, parts, 0));
+  return Program({b.finish()});
+}
+
 /// The row's operands, as types says (the row's own, or widened ones).
 inline std::vector<Literal> random_operands(const Workload& row, const std::vector<Type>& types,
                                             std::mt19937_64& random) {
