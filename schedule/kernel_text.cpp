@@ -45,7 +45,7 @@ void each_field(R& recipe, V&& visit) {
   } else if constexpr (std::is_same_v<T, Contract>) {
     visit("mr", recipe.mr), visit("nr", recipe.nr), visit("lhs", recipe.lhs);
     visit("rhs", recipe.rhs), visit("columns_outer", recipe.columns_outer);
-    visit("panels", recipe.panels);
+    visit("dots", recipe.dots), visit("panels", recipe.panels);
     visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, Fibres>) {
     visit("strip", recipe.strip), visit("grain", recipe.grain);

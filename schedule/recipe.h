@@ -44,11 +44,13 @@ struct Columns {
   bool operator==(const Columns&) const = default;
 };
 /// A contraction with prologue and epilogue. mr x nr: register tile; panels: rhs panels packed side
-/// by side, so that whole lines are read; grain: outer tiles (groups of panels) per task.
+/// by side, so that whole lines are read; grain: outer tiles (groups of panels) per task. dots: the
+/// tile's elements are vectors along the inner axis, which both operands lie along; nothing is
+/// packed.
 struct Contract {
   int mr = 4, nr = 24;
   Pack lhs = Pack::none, rhs = Pack::panel;
-  bool columns_outer = true;
+  bool columns_outer = true, dots = false;
   int panels = 1;
   std::int64_t grain = 1;
   bool operator==(const Contract&) const = default;

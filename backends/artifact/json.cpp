@@ -25,6 +25,7 @@ struct RecipeJson {
             {"lhs", kPacks[static_cast<int>(r.lhs)]},
             {"rhs", kPacks[static_cast<int>(r.rhs)]},
             {"columns_outer", r.columns_outer},
+            {"dots", r.dots},
             {"panels", r.panels},
             {"grain", r.grain}};
   }

@@ -75,6 +75,8 @@ void stage_contraction(KernelBuilder& b, ValueId v, const Contract& contract);
 /// The same in the outputs' own loops: they are made of its elements, by their index. `row_axis` of
 /// the outputs is the rows, the last one the columns, the others are the batch.
 void store_contraction(KernelBuilder& b, ValueId v, const Contract& contract, std::size_t row_axis);
+/// The same, of few rows and nothing packed: see Contract::dots.
+void store_dots(KernelBuilder& b, ValueId v, const Contract& contract, std::size_t row_axis);
 /// With its tasks cut by the work.
 Contract with_tasks(Contract contract, const Function& body, const DotShape& shape);
 /// A convolution that is not written out.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "heddle/graph/op_attributes.h"
@@ -55,6 +56,36 @@ std::optional<ValueId> transpose_rule(Builder& build, const Node& node, Ids in) 
   return build.emit(op_transpose, {source}, Attributes::of(TransposeAttributes{outer}));
 }
 
+// A transposed factor is the factor, read along its own axes, when its free axes keep their order.
+bool read_untransposed(const Builder& build, ValueId& factor, std::vector<std::int64_t>& batch,
+                       std::vector<std::int64_t>& contract) {
+  const Node* inner = made_by(build, factor, op_transpose);
+  if (inner == nullptr) return false;
+  const auto order = inner->attributes.as<TransposeAttributes>().permutation;
+  std::vector<std::int64_t> free;
+  for (std::size_t a = 0; a < order.size(); ++a) {
+    const auto axis = static_cast<std::int64_t>(a);
+    if (std::count(batch.begin(), batch.end(), axis) == 0 &&
+        std::count(contract.begin(), contract.end(), axis) == 0) {
+      free.push_back(order[a]);
+    }
+  }
+  if (!std::is_sorted(free.begin(), free.end())) return false;
+  for (std::int64_t& a : batch) a = order[static_cast<std::size_t>(a)];
+  for (std::int64_t& a : contract) a = order[static_cast<std::size_t>(a)];
+  factor = inner->operands[0];
+  return true;
+}
+
+std::optional<ValueId> dot_rule(Builder& build, const Node& node, Ids in) {
+  auto d = node.attributes.as<DotAttributes>();
+  ValueId x = in[0], y = in[1];
+  const bool left = read_untransposed(build, x, d.lhs_batch, d.lhs_contract);
+  const bool right = read_untransposed(build, y, d.rhs_batch, d.rhs_contract);
+  if (!left && !right) return std::nullopt;
+  return build.emit(op_dot_general, {x, y}, Attributes::of(d));
+}
+
 std::optional<ValueId> broadcast_rule(Builder& build, const Node& node, Ids in) {
   const auto outer = node.attributes.as<BroadcastAttributes>();
   if (build.type(in[0]).dims == outer.dims && is_identity(outer.axes)) return in[0];
@@ -105,6 +136,7 @@ const Entry kRules[] = {{&op_convert, convert_rule},
                         {&op_neg, neg_rule},
                         {&op_reshape, reshape_rule},
                         {&op_transpose, transpose_rule},
+                        {&op_dot_general, dot_rule},
                         {&op_broadcast_in_dim, broadcast_rule},
                         {&op_slice, slice_rule},
                         {&op_pad, pad_rule},

@@ -10,7 +10,8 @@ namespace heddle {
 
 /// Drops what changes nothing: convert to the same dtype, broadcast, reshape, transpose, slice and
 /// pad that keep the type and the order, chains of reshapes, of transposes and of broadcasts,
-/// neg(neg(x)). Never touches arithmetic on values (x*0, x+0 stay).
+/// neg(neg(x)); a product of matrices reads a transposed factor along its own axes. Never touches
+/// arithmetic on values (x*0, x+0 stay).
 Program canonicalize(const Program& program);
 /// Types are inferred again and compared: InternalError where one differs.
 Program shape_inference(const Program& program);

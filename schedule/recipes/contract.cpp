@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 
@@ -52,6 +53,32 @@ int panels_for(const DotShape& s, const Contract& c) {
   return s.n() >= 2 * wanted * c.nr ? wanted : 1;
 }
 
+// Few rows, both operands along the inner axis: packing the right one would cost as much as the
+// product. What comes after is computed element by element.
+bool wants_dots(const Function& body, const Node& node, const DotShape& s, int lanes) {
+  constexpr std::int64_t kFewRows = 64;
+  const DType dtype = body.type(node.results[0]).dtype;
+  const std::vector<std::uint32_t> maker = definitions(body);
+  const bool plain = maker[node.operands[0].index] == kNoNode &&
+                     maker[node.operands[1].index] == kNoNode && !is_symbolic(body);
+  const bool along = is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2) &&
+                     is_contiguous(s.rhs_inner, s.rhs_batch.size() + 2);
+  if (!plain || !along || s.m() > kFewRows || s.k() % lanes != 0 || s.k() < 8 * lanes) return false;
+  if (dtype != DType::f32 && dtype != DType::f64) return false;
+  return std::none_of(body.nodes.begin(), body.nodes.end(), [&](const Node& other) {
+    return other.results[0] != node.results[0] && is_costly(other);
+  });
+}
+
+Contract choose_dots(const Function& body, const DotShape& s) {
+  Contract c{.mr = s.m() < 4 ? 2 : 4, .nr = s.m() < 4 ? 4 : 3, .rhs = Pack::none};
+  c.dots = true;
+  c.panels = 16;
+  const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
+  c.grain = choose_grain(estimated_ns(body), (s.n() + width - 1) / width * s.batches());
+  return c;
+}
+
 }  // namespace
 
 Contract choose_contract(const Function& body, const Target& target) {
@@ -60,6 +87,7 @@ Contract choose_contract(const Function& body, const Target& target) {
   const DotShape s = dot_shape(body, node);
   const DType dtype = body.type(dot).dtype;
   const int lanes = lanes_of(dtype, target);
+  if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
   const TileSize tile = choose_tile(s.m(), s.n(), lanes, target);
   Contract c{.mr = tile.mr, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);

@@ -214,6 +214,8 @@ std::vector<KernelCase> contract_cases() {
                          {64, 10, 9},
                          {100, 96, 96},
                          {32, 128, 64},
+                         {33, 50, 128},
+                         {2, 7, 64},
                          {200, 200, 70}}) {
     for (int layout = 0; layout < 4; ++layout) {
       cases.push_back(
@@ -224,6 +226,7 @@ std::vector<KernelCase> contract_cases() {
   }
   cases.push_back({"scores", scores(7, 9, 16), kind});
   cases.push_back({"scores", scores(64, 48, 32), kind});
+  cases.push_back({"scores", scores(9, 50, 64), kind});
   cases.push_back({"many axes", many_axes(), kind});
   cases.push_back({"chained", chained(5), kind});
   cases.push_back({"chained", chained(50), kind, {}, 1e-4});

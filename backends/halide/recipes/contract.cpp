@@ -269,7 +269,9 @@ void apply(KernelBuilder& b, const Contract& c) {
   for (const Stage& stage : b.kernel.stages) {
     if (stage.values[0] != dot) b.make_stage_once(stage);
   }
-  store_contraction(b, dot, c, dot_shape(b.kernel.body, b.node(dot)).batch.size());
+  const std::size_t row_axis = dot_shape(b.kernel.body, b.node(dot)).batch.size();
+  if (c.dots) return store_dots(b, dot, c, row_axis);
+  store_contraction(b, dot, c, row_axis);
 }
 
 }  // namespace heddle::halide
