@@ -1,5 +1,6 @@
 #include "heddle/graph/builder.h"
 
+#include "heddle/graph/attribute_names.h"
 #include "heddle/graph/extents.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
@@ -11,7 +12,9 @@ std::vector<Type> infer(const Operation& op, std::span<const Type> operands,
                         const Attributes& attributes, const Literal* literal,
                         const Program* callees, Location where) {
   return with_context({.operation = op.name, .where = where}, [&] {
-    return op.strict.infer({op, operands, attributes, literal, callees, where});
+    const NodeContext node{op, operands, attributes, literal, callees, where};
+    check_attribute_names(node);
+    return op.strict.infer(node);
   });
 }
 
@@ -94,7 +97,7 @@ ValueId Builder::constant(Literal literal, Location where) {
 
 ValueId Builder::filled(const Type& wanted, double value, Location where) {
   const Type type = wanted;  // may be one of ours, which move as values are added
-  const ValueId one = constant(scalar(type.dtype, value), where);
+  const ValueId one = constant(scalar(type.dtype, value, where), where);
   if (type.dims.empty()) return one;
   return emit(op_broadcast_in_dim, {one}, Attributes::of(BroadcastAttributes{type.dims, {}}),
               where);

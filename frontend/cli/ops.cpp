@@ -1,10 +1,9 @@
 #include <cstdio>
-#include <set>
 
 #include "absl/strings/str_join.h"
 #include "heddle/frontend/cli/commands.h"
 #include "heddle/frontend/cli/print.h"
-#include "heddle/graph/operation.h"
+#include "heddle/graph/attribute_names.h"
 #include "nlohmann/json.hpp"
 
 namespace heddle::cli {
@@ -13,15 +12,6 @@ namespace {
 std::string_view role_name(Role role) {
   constexpr std::string_view kNames[] = {"no_grad", "linear", "multilinear", "smooth"};
   return kNames[static_cast<std::size_t>(role)];
-}
-
-// From the rows the operation is tested with: each attribute is in one of them.
-std::vector<std::string> attribute_names(const Operation& op) {
-  std::set<std::string> names;
-  for (const Workload& row : op.strict.workloads()) {
-    for (const auto& [name, value] : row.attributes.entries()) names.insert(name);
-  }
-  return {names.begin(), names.end()};
 }
 
 std::string heading(const Operation& op) {
