@@ -31,7 +31,7 @@ void Attributes::fail(std::string_view name, std::string_view needed) const {
   const Attribute* a = find(name);
   throw TypeError({.message = a ? "attribute of the wrong kind" : "missing attribute",
                    .field = "attributes." + std::string(name),
-                   .found = a ? std::string(kind_of(*a)) + " " + to_text(*a) : "none",
+                   .found = a ? std::string(kind_of(*a)) + " " + decimal_text(*a) : "none",
                    .needed = std::string(needed)});
 }
 
@@ -51,8 +51,10 @@ std::string_view kind_of(const Attribute& attribute) {
 
 namespace {
 struct AttributeText {
+  std::string (*number)(double) = float_text;
+
   std::string operator()(std::int64_t v) const { return std::to_string(v); }
-  std::string operator()(double v) const { return float_text(v); }
+  std::string operator()(double v) const { return number(v); }
   std::string operator()(const std::string& v) const { return "\"" + absl::CHexEscape(v) + "\""; }
   std::string operator()(bool v) const { return v ? "true" : "false"; }
   std::string operator()(const std::vector<std::int64_t>& v) const {
@@ -60,7 +62,7 @@ struct AttributeText {
   }
   std::string operator()(const std::vector<double>& v) const {
     std::string text = "floats[";
-    for (std::size_t i = 0; i < v.size(); ++i) text += (i ? ", " : "") + float_text(v[i]);
+    for (std::size_t i = 0; i < v.size(); ++i) text += (i ? ", " : "") + number(v[i]);
     return text + "]";
   }
   std::string operator()(DType v) const { return std::string(name_of(v)); }
@@ -69,6 +71,9 @@ struct AttributeText {
 }  // namespace
 
 std::string to_text(const Attribute& attribute) { return std::visit(AttributeText{}, attribute); }
+std::string decimal_text(const Attribute& attribute) {
+  return std::visit(AttributeText{decimal_text}, attribute);
+}
 
 std::string to_text(const Attributes& attributes) {
   if (attributes.empty()) return "";

@@ -70,6 +70,8 @@ std::string_view kind_of(const Attribute& attribute);
 /// Program text: 3, 0x1.8p+1, "s", true, [1, 2], floats[0x1p+0], f32, dims[32,n]. Floats are
 /// hexadecimal, so they round-trip.
 std::string to_text(const Attribute& attribute);
+/// For messages: the same with decimal floats.
+std::string decimal_text(const Attribute& attribute);
 /// "{axes = [0], keep = true}"; "" when empty.
 std::string to_text(const Attributes& attributes);
 

@@ -167,8 +167,8 @@ Attribute option_value(const Site& site, const OptionSpec& spec, const Attribute
   constexpr std::string_view kKinds[] = {
       "an integer",         "a number",          "text",    "a flag",
       "a list of integers", "a list of numbers", "a dtype", "extents"};
-  site.fail<TypeError>(4, "option of the wrong kind", "options." + text(spec.name), to_text(given),
-                       text(kKinds[static_cast<std::size_t>(spec.kind)]));
+  site.fail<TypeError>(4, "option of the wrong kind", "options." + text(spec.name),
+                       decimal_text(given), text(kKinds[static_cast<std::size_t>(spec.kind)]));
 }
 
 Attributes filled_options(const Site& site, const OperationSchema& schema,

@@ -19,7 +19,7 @@ Operand to_operand(At at, const OperandSpec& spec) {
   if (const auto* number = std::get_if<double>(a)) return *number;
   if (const auto* truth = std::get_if<bool>(a)) return *truth;
   operation_error<TypeError>(at, "attribute of the wrong kind",
-                             "attributes." + std::string(spec.name), to_text(*a), "a number");
+                             "attributes." + std::string(spec.name), decimal_text(*a), "a number");
 }
 
 // The call that the node stands for, on the tensors that `tensor` gives.

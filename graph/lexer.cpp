@@ -77,7 +77,9 @@ double Lexer::expect_float() {
   }
   const auto value = parse_float(spelling);
   if (!value || (token_.kind != Token::number && token_.kind != Token::word)) {
-    fail_at(first, absl::StrCat("expected a number, found ", describe(first)));
+    fail_at(first, absl::StrCat(first.kind == Token::number ? "expected a number that f64 holds"
+                                                            : "expected a number",
+                                ", found ", describe(first)));
   }
   scan();
   return *value;

@@ -1,6 +1,7 @@
 #include "heddle/graph/literal.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "heddle/graph/number_text.h"
 #include "heddle/graph/scalar_convert.h"
@@ -20,14 +21,31 @@ Literal literal_from_bytes(Type type, std::vector<std::byte> bytes) {
   return {std::move(type), std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
 }
 
-Literal splat(const Type& type, double value) {
+std::string range_text(DType dtype) {
+  return dispatch_dtype(dtype, [&](auto t) -> std::string {
+    using T = typename decltype(t)::type;
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return "a whole number from " + std::to_string(Limits::min()) + " to " +
+             std::to_string(Limits::max());
+    }
+    if (dtype == DType::f16) return "a number of at most 65504";
+    if (dtype == DType::bf16) return "a number of at most 3.3895314e+38";
+    if (dtype == DType::f32) return "a number of at most 3.4028235e+38";
+    return "a number of at most 1.7976931348623157e+308";
+  });
+}
+
+Literal splat(const Type& type, double value, Location where) {
   return dispatch_dtype(type.dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     const T element = convert_element<T>(value);
     if (std::is_integral_v<T> && convert_element<double>(element) != value) {
-      throw ValueError({.message = "a constant that its dtype cannot hold",
-                        .found = float_text(value),
-                        .needed = std::string(name_of(type.dtype))});
+      throw ValueError(
+          {.message = "a constant that its dtype cannot hold",
+           .found = decimal_text(value),
+           .needed = range_text(type.dtype) + ", as " + std::string(name_of(type.dtype)) + " holds",
+           .where = where});
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
     T* out = reinterpret_cast<T*>(bytes.data());

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,23 +35,31 @@ std::span<const T> view(const Literal& literal) {
 /// ValueError when the number of bytes is not that of `type`.
 Literal literal_from_bytes(Type type, std::vector<std::byte> bytes);
 
-/// ValueError when `values` does not hold as many elements as `dims` say.
+/// ValueError, with the caller's place, when `values` does not hold as many elements as `dims` say.
 template <class T>
-Literal make_literal(Dims dims, std::span<const T> values) {
+Literal make_literal(Dims dims, std::span<const T> values,
+                     Location where = std::source_location::current()) {
   std::vector<std::byte> bytes(values.size_bytes());
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return literal_from_bytes({dtype_of<T>, std::move(dims)}, std::move(bytes));
+  return with_context({.where = where}, [&] {
+    return literal_from_bytes({dtype_of<T>, std::move(dims)}, std::move(bytes));
+  });
 }
 template <class T>
-Literal make_literal(Dims dims, std::initializer_list<T> values) {
-  return make_literal<T>(std::move(dims), std::span<const T>(values.begin(), values.size()));
+Literal make_literal(Dims dims, std::initializer_list<T> values,
+                     Location where = std::source_location::current()) {
+  return make_literal<T>(std::move(dims), std::span<const T>(values.begin(), values.size()), where);
 }
 
 /// Every element is `value`, converted to the dtype (floats rounded to nearest; integers must hold
-/// it exactly: ValueError).
-Literal splat(const Type& type, double value);
+/// it exactly: ValueError with the caller's place).
+Literal splat(const Type& type, double value, Location where = std::source_location::current());
+/// What splat takes: "a whole number from -128 to 127", "a number of at most 65504".
+std::string range_text(DType dtype);
 /// A scalar of the given dtype.
-inline Literal scalar(DType dtype, double value) { return splat({dtype, {}}, value); }
+inline Literal scalar(DType dtype, double value, Location where = std::source_location::current()) {
+  return splat({dtype, {}}, value, where);
+}
 
 /// Element `index` as a double (an integer above 2^53 loses bits: for messages and comparisons
 /// only).

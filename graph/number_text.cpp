@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "absl/strings/charconv.h"
+
 namespace heddle {
 
 std::string float_text(double value) {
@@ -14,25 +16,30 @@ std::string float_text(double value) {
   return (std::signbit(value) ? "-0x" : "0x") + std::string(buffer, end.ptr);
 }
 
+std::string decimal_text(double value) {
+  char buffer[64];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
 std::optional<double> parse_float(std::string_view text) {
   bool negative = false;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     negative = text[0] == '-';
     text.remove_prefix(1);
   }
-  auto format = std::chars_format::general;
+  auto format = absl::chars_format::general;
   if (text.starts_with("0x") || text.starts_with("0X")) {
     text.remove_prefix(2);
-    format = std::chars_format::hex;
+    format = absl::chars_format::hex;
   }
   if (text.empty() || text[0] == '-' || text[0] == '+') return std::nullopt;
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
-  if (end != text.data() + text.size()) return std::nullopt;
-  if (error == std::errc::result_out_of_range)
-    value = format == std::chars_format::hex ? value : HUGE_VAL;
-  else if (error != std::errc())
+  // Abseil's: it tells what is too large from what is too small.
+  const auto [end, error] = absl::from_chars(text.data(), text.data() + text.size(), value, format);
+  const bool too_small = error == std::errc::result_out_of_range && value == 0;
+  if (end != text.data() + text.size() || (error != std::errc() && !too_small)) {
     return std::nullopt;
+  }
   return negative ? -value : value;
 }
 

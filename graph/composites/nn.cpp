@@ -224,7 +224,7 @@ Types infer_layer_norm(At at) {
   }
   if (!(a.epsilon >= 0)) {
     operation_error<ValueError>(at, "epsilon is at least 0", "attributes.epsilon",
-                                to_text(Attribute(a.epsilon)));
+                                decimal_text(Attribute(a.epsilon)));
   }
   return {x};
 }
