@@ -330,12 +330,14 @@ bool is_binary(std::span<const std::byte> bytes) {
          std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-Program read_program(const std::string& path) {
+Program read_program(const std::string& path, Location where) {
   std::ifstream in(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw ParseError({.message = "cannot read program '" + path + "'"});
+  if (!in) throw ParseError({.message = "cannot read program '" + path + "'", .where = where});
   const auto bytes = std::as_bytes(std::span(content));
-  return is_binary(bytes) ? from_binary(bytes, path) : parse(content, path);
+  return with_context({.where = where}, [&] {
+    return is_binary(bytes) ? from_binary(bytes, path) : parse(content, path, {});
+  });
 }
 
 }  // namespace heddle

@@ -28,8 +28,8 @@ Program from_binary(std::span<const std::byte> bytes, std::string_view file);
 /// Whether a file begins as the binary form does.
 bool is_binary(std::span<const std::byte> bytes);
 
-/// Reads either form; ParseError when the file cannot be read.
-Program read_program(const std::string& path);
+/// Reads either form; ParseError, with the caller's place, when the file cannot be read.
+Program read_program(const std::string& path, Location where = std::source_location::current());
 
 }  // namespace heddle
 

@@ -62,10 +62,12 @@ void check_arguments(const Function& f, std::span<const Literal> arguments) {
 }
 
 std::vector<Literal> interpret(const Program& program, std::string_view function,
-                               std::span<const Literal> arguments) {
-  const Function& f = program.at(function);
-  check_arguments(f, arguments);
-  return run(f, arguments, &program);
+                               std::span<const Literal> arguments, Location where) {
+  return with_context({.where = where}, [&] {
+    const Function& f = program.at(function);
+    check_arguments(f, arguments);
+    return run(f, arguments, &program);
+  });
 }
 
 std::vector<Literal> interpret_node(const Node& node, std::span<const Literal> operands,

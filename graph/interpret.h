@@ -14,7 +14,8 @@ namespace heddle {
 /// Results in the order of the outputs. ValueError names the argument whose count, dtype or extents
 /// differ from the function's.
 std::vector<Literal> interpret(const Program& program, std::string_view function,
-                               std::span<const Literal> arguments);
+                               std::span<const Literal> arguments,
+                               Location where = std::source_location::current());
 
 /// That error.
 void check_arguments(const Function& function, std::span<const Literal> arguments);

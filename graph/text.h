@@ -25,9 +25,10 @@ struct TextStyle {
 std::string to_text(const Program& program, TextStyle style = {});
 std::string to_text(const Function& function, TextStyle style = {});
 
-/// ParseError "file:line:column: ...". Types are inferred again and must equal the written ones.
-/// Nodes get file and line.
-Program parse(std::string_view text, std::string_view file);
+/// ParseError "file:line:column: ..." after the caller's place. Types are inferred again and must
+/// equal the written ones. Nodes get file and line.
+Program parse(std::string_view text, std::string_view file,
+              Location where = std::source_location::current());
 
 /// A file name that lives as long as the process, for Locations.
 const char* intern_file(std::string_view name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -77,7 +78,13 @@ T parse_element(Lexer& lexer) {
     lexer.next();
     return value;
   } else {
-    return convert_element<T>(lexer.expect_float());
+    const double value = lexer.expect_float();
+    const T element = convert_element<T>(value);
+    if (std::isfinite(value) && !std::isfinite(convert_element<double>(element))) {
+      lexer.fail_at(token, absl::StrCat("expected ", range_text(dtype_of<T>), ", found '",
+                                        token.spelling, "'"));
+    }
+    return element;
   }
 }
 
@@ -246,7 +253,9 @@ class FunctionParser {
       return build.add(op, operands, std::move(attributes), where);
     } catch (const Error& e) {
       if (dynamic_cast<const InternalError*>(&e)) throw;
-      lexer_.fail_at(at, e.what());
+      ErrorDetail detail = e.detail();
+      detail.where = {};  // the token says it
+      lexer_.fail_at(at, Error(std::move(detail)).what());
     }
   }
 
@@ -392,7 +401,9 @@ Attribute parse_attribute(Lexer& lexer) {
   return lexer.expect_float();
 }
 
-Program parse(std::string_view text, std::string_view file) {
+namespace {
+
+Program parse_functions(std::string_view text, std::string_view file) {
   Lexer lexer(text, file);
   std::vector<Function> functions;
   while (lexer.peek().kind != Token::end) {
@@ -404,6 +415,12 @@ Program parse(std::string_view text, std::string_view file) {
   }
   if (functions.empty()) lexer.fail("expected 'func', found the end of the text");
   return Program(std::move(functions));
+}
+
+}  // namespace
+
+Program parse(std::string_view text, std::string_view file, Location where) {
+  return with_context({.where = where}, [&] { return parse_functions(text, file); });
 }
 
 const char* intern_file(std::string_view name) {

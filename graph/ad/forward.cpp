@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "heddle/graph/ad/linear_composite.h"
 #include "heddle/graph/builder.h"
@@ -153,9 +154,9 @@ class ForwardPass {
 };
 
 void check_differentiable(const Function& f, const std::string& name,
-                          std::vector<std::string>& seen) {
+                          const std::set<std::string>& seen) {
   const Type& type = f.type(input_value(f, name));
-  if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+  if (seen.contains(name)) {
     throw ValueError({.message = "@" + f.name + ": input '" + name + "' is named twice"});
   }
   if (!is_floating(type.dtype)) {
@@ -164,10 +165,21 @@ void check_differentiable(const Function& f, const std::string& name,
                      .found = to_text(type),
                      .needed = "f16, bf16, f32 or f64"});
   }
-  seen.push_back(name);
 }
 
 }  // namespace
+
+void check_wrt(const Function& f, const Names& wrt) {
+  std::set<std::string> seen;
+  for (const std::string& name : wrt) {
+    check_differentiable(f, name, seen);
+    seen.insert(name);
+  }
+  if (seen.empty()) {
+    throw ValueError(
+        {.message = "@" + f.name + ": derivatives by no input", .needed = "the name of an input"});
+  }
+}
 
 std::string derivative_name(const std::string& name, const std::vector<std::string>& taken) {
   std::string derived = "d_" + name;
@@ -177,15 +189,15 @@ std::string derivative_name(const std::string& name, const std::vector<std::stri
 
 Forward forward(const Program& program, Names wrt, bool for_transpose) {
   const Function& f = program.entry();
+  check_wrt(f, wrt);
   Builder build(f.name, &program);
   ForwardPass::Environment env{Values(f.types.size()), MaybeValues(f.types.size())};
-  std::vector<std::string> names, checked;
+  std::vector<std::string> names;
   for (const Input& in : f.inputs) {
     env.primal[in.value.index] = build.input(in.name, f.type(in.value), in.donate);
     names.push_back(in.name);
   }
   for (const std::string& name : wrt) {
-    check_differentiable(f, name, checked);
     const ValueId v = input_value(f, name);
     names.push_back(derivative_name(name, names));
     env.tangent[v.index] = build.input(names.back(), f.type(v));

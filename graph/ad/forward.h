@@ -19,6 +19,9 @@ struct Forward {
 /// part is a `linear_composite` node, which can be transposed but not run.
 Forward forward(const Program& program, Names wrt, bool for_transpose);
 
+/// The errors of Names.
+void check_wrt(const Function& function, const Names& wrt);
+
 /// "d_x", or with more "d_" in front until it is not in `taken`.
 std::string derivative_name(const std::string& name, const std::vector<std::string>& taken);
 

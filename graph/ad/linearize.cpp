@@ -49,8 +49,9 @@ void copy_nodes(Builder& build, const Function& f, const std::vector<bool>& line
 
 }  // namespace
 
-Linearized linearize(const Program& program, Names wrt) {
-  const Forward fwd = forward(program, wrt, /*for_transpose=*/true);
+Linearized linearize(const Program& program, Names wrt, Location where) {
+  const Forward fwd =
+      with_context({.where = where}, [&] { return forward(program, wrt, /*for_transpose=*/true); });
   const Function& f = fwd.function;
   const std::size_t inputs = f.inputs.size() - wrt.size(), outputs = fwd.active.size();
   const std::vector<bool> linear = linear_values(f, inputs);

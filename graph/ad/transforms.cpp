@@ -61,11 +61,12 @@ void keep_output(Linearized& l, std::size_t loss) {
   l.linear.outputs = std::move(kept);
 }
 
-Program gradient(const Program& program, std::size_t loss, Names wrt, bool with_value,
+Program gradient(const Program& program, std::size_t loss, const Names& wrt, bool with_value,
                  const std::string& suffix) {
   const Function& f = program.entry();
+  check_wrt(f, wrt);
   check_scalar_output(f, loss);
-  Linearized l = linearize(program, wrt);
+  Linearized l = linearize(program, wrt, {});
   keep_output(l, loss);
   Builder build(f.name + suffix, &program);
   const Values inputs = add_inputs(build, f);
@@ -82,9 +83,7 @@ Program gradient(const Program& program, std::size_t loss, Names wrt, bool with_
   return clean(build.finish());
 }
 
-}  // namespace
-
-Program jvp(const Program& program, Names wrt) {
+Program jvp_of(const Program& program, const Names& wrt) {
   const Function& f = program.entry();
   const Forward fwd = forward(program, wrt, /*for_transpose=*/false);
   Builder build(f.name + "_jvp", &program);
@@ -101,9 +100,9 @@ Program jvp(const Program& program, Names wrt) {
   return clean(build.finish());
 }
 
-Program vjp(const Program& program, Names wrt) {
+Program vjp_of(const Program& program, const Names& wrt) {
   const Function& f = program.entry();
-  const Linearized l = linearize(program, wrt);
+  const Linearized l = linearize(program, wrt, {});
   Builder build(f.name + "_vjp", &program);
   const Values inputs = add_inputs(build, f);
   std::vector<std::string> taken;
@@ -125,20 +124,8 @@ Program vjp(const Program& program, Names wrt) {
   return clean(build.finish());
 }
 
-Program build_backward_graph(const Program& program, std::size_t loss, Names wrt) {
-  return gradient(program, loss, wrt, true, "_backward");
-}
-
-Program value_and_grad(const Program& program, Names wrt) {
-  return gradient(program, 0, wrt, true, "_value_and_grad");
-}
-
-Program grad(const Program& program, Names wrt) {
-  return gradient(program, 0, wrt, false, "_grad");
-}
-
-Program hvp(const Program& program, Names wrt) {
-  const Program gradient_program = grad(program, wrt);
+Program hvp_of(const Program& program, const Names& wrt) {
+  const Program gradient_program = gradient(program, 0, wrt, false, "_grad");
   const Forward fwd = forward(gradient_program, wrt, /*for_transpose=*/false);
   const Function& f = program.entry();
   Builder build(f.name + "_hvp", &program);
@@ -153,6 +140,30 @@ Program hvp(const Program& program, Names wrt) {
     build.output("hvp_" + wrt[i], product);
   }
   return clean(build.finish());
+}
+
+}  // namespace
+
+Program jvp(const Program& program, Names wrt, Location where) {
+  return with_context({.operation = "jvp", .where = where}, [&] { return jvp_of(program, wrt); });
+}
+Program vjp(const Program& program, Names wrt, Location where) {
+  return with_context({.operation = "vjp", .where = where}, [&] { return vjp_of(program, wrt); });
+}
+Program build_backward_graph(const Program& program, std::size_t loss, Names wrt, Location where) {
+  return with_context({.operation = "build_backward_graph", .where = where},
+                      [&] { return gradient(program, loss, wrt, true, "_backward"); });
+}
+Program value_and_grad(const Program& program, Names wrt, Location where) {
+  return with_context({.operation = "value_and_grad", .where = where},
+                      [&] { return gradient(program, 0, wrt, true, "_value_and_grad"); });
+}
+Program grad(const Program& program, Names wrt, Location where) {
+  return with_context({.operation = "grad", .where = where},
+                      [&] { return gradient(program, 0, wrt, false, "_grad"); });
+}
+Program hvp(const Program& program, Names wrt, Location where) {
+  return with_context({.operation = "hvp", .where = where}, [&] { return hvp_of(program, wrt); });
 }
 
 }  // namespace heddle

@@ -24,9 +24,10 @@ constexpr char kLayer[] =
 
 std::string round_trip(std::string_view text) { return to_text(parse(text, "test.heddle")); }
 
+// Without the caller's place, which parse adds.
 std::string parse_error(std::string_view text) {
   try {
-    parse(text, "test.heddle");
+    parse(text, "test.heddle", {});
   } catch (const ParseError& e) {
     return e.what();
   }
@@ -106,6 +107,82 @@ TEST(ProgramText, errors_say_where) {
             "test.heddle:2:22: @f: a constant: a negative extent: found f32[-2], needed extents "
             "of 0 and more");
   EXPECT_EQ(parse_error(""), "test.heddle:1:1: expected 'func', found the end of the text");
+}
+
+// One node on x, which stands in line 2.
+std::string node_error(const std::string& node) {
+  return parse_error("func @f(x: f32[2]) -> (y: f32[2]) {\n  %0 = " + node +
+                     " : f32[2]\n  return %0\n}");
+}
+
+TEST(ProgramText, attributes_are_those_of_the_operation) {
+  EXPECT_EQ(
+      node_error("add(x, x) {foo = 1}"),
+      "test.heddle:2:8: [add] unknown attribute; attributes.foo: found 1, needed no attributes");
+  EXPECT_EQ(
+      node_error("reverse(x) {axis = [0]}"),
+      "test.heddle:2:8: [reverse] unknown attribute; attributes.axis: found [0], needed one of "
+      "axes");
+  EXPECT_EQ(
+      node_error("cumsum(x) {axis = 0, revrse = true, exclusive = false}"),
+      "test.heddle:2:8: [cumsum] unknown attribute; attributes.revrse: found true, needed one "
+      "of axis, exclusive, reverse");
+  EXPECT_EQ(node_error("cumsum(x) {axis = 1.5, reverse = true, exclusive = false}"),
+            "test.heddle:2:8: [cumsum] attribute of the wrong kind; attributes.axis: found float "
+            "1.5, needed int");
+  EXPECT_EQ(
+      node_error("reverse(x)"),
+      "test.heddle:2:8: [reverse] missing attribute; attributes.axes: found none, needed ints");
+}
+
+TEST(ProgramText, the_place_stands_once) {
+  const std::string text =
+      node_error("mul(x, x) {axes = [0]}") + node_error("reverse(x) {axes = [1]}");
+  EXPECT_EQ(text.find("test.heddle:2: "), std::string::npos) << text;
+}
+
+TEST(ProgramText, numbers_must_fit) {
+  const auto constant = [](const std::string& value, const std::string& dtype) {
+    return parse_error("func @f() -> (y: " + dtype + "[]) {\n  %0 = constant " + value + " : " +
+                       dtype + "[]\n  return %0\n}");
+  };
+  EXPECT_EQ(constant("1e50", "f32"),
+            "test.heddle:2:17: expected a number of at most 3.4028235e+38, found '1e50'");
+  EXPECT_EQ(constant("70000", "f16"),
+            "test.heddle:2:17: expected a number of at most 65504, found '70000'");
+  EXPECT_EQ(constant("1e400", "f64"),
+            "test.heddle:2:17: expected a number that f64 holds, found '1e400'");
+  EXPECT_EQ(constant("300", "u8"), "test.heddle:2:17: expected an integer that u8 holds");
+  EXPECT_EQ(constant("1e-400", "f64"), "no error");
+  EXPECT_EQ(constant("inf", "f32"), "no error");
+  const Program tiny = parse(
+      "func @f() -> (y: f64[]) {\n  %0 = constant -1e-400 : f64[]\n  return %0\n}", "test.heddle");
+  EXPECT_EQ(element_as_double(*tiny.entry().nodes[0].literal, 0), 0);
+}
+
+// Every operation, not only those whose inference reads attributes.
+TEST(Builder, unknown_attributes_are_refused_of_every_operation) {
+  std::size_t count = 0;
+  for (const Operation* op : built_in_operations()) {
+    for (const Workload& row : op->strict.workloads()) {
+      if (op == &op_constant) continue;
+      Builder b("f");
+      Values operands;
+      for (std::size_t i = 0; i < row.operands.size(); ++i) {
+        operands.push_back(b.input("x" + std::to_string(i), row.operands[i]));
+      }
+      std::vector<Attributes::Entry> entries = row.attributes.entries();
+      entries.emplace_back("no_such", std::int64_t{1});
+      try {
+        b.add(*op, operands, Attributes(entries));
+        ADD_FAILURE() << op->name;
+      } catch (const TypeError& e) {
+        EXPECT_EQ(e.detail().field, "attributes.no_such") << e.what();
+      }
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 100u);
 }
 
 TEST(Builder, names_must_be_printable) {

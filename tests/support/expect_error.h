@@ -32,6 +32,13 @@ std::string expect_error(F misuse, std::string_view words = "", int step = 0) {
   return "";
 }
 
+/// An error's words behind the caller's place, "trace.cpp:41: ", which must be there.
+inline std::string after_place(const std::string& text) {
+  const std::size_t end = text.find(": ");
+  EXPECT_TRUE(end != text.npos && text.substr(0, end).find(".cpp:") != text.npos) << text;
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
 }  // namespace heddle::testing
 
 #endif  // HEDDLE_TESTS_SUPPORT_EXPECT_ERROR_H_
