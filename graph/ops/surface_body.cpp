@@ -61,6 +61,11 @@ ValueId converted(Builder& b, ValueId x, DType to) {
   return emit::convert(b, x, to);
 }
 
+struct Body;
+/// Runs `f`. Its errors are about converted operands: they get the types that the caller gave.
+template <class F>
+Values as_given(const Body& body, F f);
+
 /// A body under construction: the tensor operands are its inputs, in order; weak scalars are
 /// constants. `values` holds all operands, converted as planned.
 struct Body {
@@ -88,7 +93,8 @@ struct Body {
     return b.finish();
   }
   Function apply(Attributes attributes) {
-    const Values results = b.add(*call.op, values, std::move(attributes));
+    const Values results =
+        as_given(*this, [&] { return b.add(*call.op, values, std::move(attributes)); });
     for (std::size_t r = 0; r < results.size(); ++r) {
       b.output(r == 0 ? "result" : absl::StrCat("result", r), results[r]);
     }
@@ -105,6 +111,27 @@ std::string operand_types(const Body& body) {
                     to_text(t->type()));
   }
   return text;
+}
+
+template <class F>
+Values as_given(const Body& body, F f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    ErrorDetail detail = e.detail();
+    bool converted = false;
+    for (std::size_t i = 0; i < body.values.size(); ++i) {
+      const Tensor* t = std::get_if<Tensor>(&body.call.operands[i]);
+      const Type& type = body.b.type(body.values[i]);
+      if (t == nullptr || t->type() == type) continue;
+      converted = true;
+      const bool is_named = detail.field.starts_with(absl::StrCat("operands[", i, "]"));
+      if (is_named && detail.found == to_text(type)) detail.found = to_text(t->type());
+    }
+    if (!converted) throw;
+    absl::StrAppend(&detail.message, " (", operand_types(body), ")");
+    e.rethrow_with(std::move(detail));
+  }
 }
 
 Dims common_dims(const Body& body) {
