@@ -41,8 +41,21 @@ ValueId is_label(Builder& b, ValueId logits, ValueId labels) {
   return emit::compare(b, "eq", classes, emit::broadcast_over(b, labels, dims, {axis}));
 }
 
-// The mean over rows of log(sum(exp(z))) - z[label], with z the logits less their maximum; NaN is
-// added where no class is the label.
+// Per row: is the label one of the classes?
+ValueId is_known(Builder& b, ValueId logits, ValueId labels) {
+  ValueId known = emit::compare(b, "ge", labels, 0);
+  const Dim& classes = b.type(logits).dims.back();
+  if (!classes.is_constant()) return known;
+  const auto limit = static_cast<double>(classes.constant());
+  return emit::logical_and(b, known, emit::compare(b, "lt", labels, limit));
+}
+ValueId nan_like(Builder& b, ValueId x) {
+  const Type type = b.type(x);
+  return b.filled(type, std::numeric_limits<double>::quiet_NaN());
+}
+
+// The mean over rows of log(sum(exp(z))) - z[label], with z the logits less their maximum. Where no
+// class is the label the row is multiplied by NaN: its derivatives are NaN too.
 ValueId cross_entropy(Builder& b, const Values& x, At) {
   const std::int64_t axis = classes_axis(b, x[0]);
   const ValueId hit = is_label(b, x[0], x[1]);
@@ -52,26 +65,21 @@ ValueId cross_entropy(Builder& b, const Values& x, At) {
   const ValueId picked = emit::reduce_sum(b, chosen, {axis});
   const ValueId loss = emit::sub(b, total, picked);
 
-  const Type rows = b.type(loss);
-  const Dim& classes = b.type(x[0]).dims.back();
-  ValueId known = emit::compare(b, "ge", x[1], 0);
-  if (classes.is_constant()) {
-    const auto limit = static_cast<double>(classes.constant());
-    known = emit::logical_and(b, known, emit::compare(b, "lt", x[1], limit));
-  }
-  const ValueId nan = b.filled(rows, std::numeric_limits<double>::quiet_NaN());
-  const ValueId checked = emit::select(b, known, loss, nan);
-
-  return mean_along(b, checked, emit::all_axes(rows.rank()));
+  const ValueId one = emit::fill_like(b, 1, loss);
+  const ValueId factor = emit::select(b, is_known(b, x[0], x[1]), one, nan_like(b, loss));
+  const ValueId checked = emit::mul(b, loss, factor);
+  return mean_along(b, checked, emit::all_axes(b.type(loss).rank()));
 }
 
-// (softmax - one-hot) d / rows.
+// (softmax - one-hot) d / rows; NaN in rows whose label is no class.
 MaybeValues cross_entropy_vjp(Builder& b, const Values& x, ValueId, ValueId d, At) {
   const std::int64_t axis = classes_axis(b, x[0]);
   const Type type = b.type(x[0]);
   const ValueId hit = is_label(b, x[0], x[1]);
   const ValueId e = emit::exp(b, shifted(b, x[0], axis));
-  const ValueId share = emit::div(b, e, sum_over(b, e, axis));
+  const ValueId sum = emit::reduce_sum(b, e, {axis});
+  const ValueId total = emit::select(b, is_known(b, x[0], x[1]), sum, nan_like(b, sum));
+  const ValueId share = emit::div(b, e, emit::broadcast_over(b, total, type.dims, {axis}));
   const ValueId less = emit::sub(b, share, emit::convert(b, hit, type.dtype));
   const Dims rows = emit::without(type.dims, {axis});
   const ValueId count = count_along(b, rows, emit::all_axes(rows.size()), type.dtype);
@@ -113,10 +121,11 @@ constinit const Operation op_cross_entropy = define_op(
                 .vjp = reverse_rule<cross_entropy_vjp>,
                 .workloads = cross_entropy_rows,
                 .rtol = 1e-5,
-                .text = "The mean over rows of -log(softmax(logits)[label]) along the last axis, a "
-                        "scalar.\nC1 logits have a floating dtype.\nC2 labels are i32.\nC3 one "
-                        "label per row of the logits.\nA label outside [0, classes) makes the loss "
-                        "NaN. The mean of no rows is NaN."},
+                .text =
+                    "The mean over rows of -log(softmax(logits)[label]) along the last axis, a "
+                    "scalar.\nC1 logits have a floating dtype.\nC2 labels are i32.\nC3 one "
+                    "label per row of the logits.\nA label outside [0, classes) makes the loss, "
+                    "and the gradient of its row, NaN. The mean of no rows is NaN."},
      .surface = {.overloads = kSchemas, .plan = plan_cross_entropy, .body = body_direct}});
 
 }  // namespace heddle

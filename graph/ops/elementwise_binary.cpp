@@ -193,8 +193,8 @@ MaybeValues rem_linearize(RuleContext& c, Tangents t) {
 }
 
 // d(x^y) = y x^(y-1) dx + log(x) x^y dy, with 0 for the first at x = y = 0 and for the second at
-// x = 0. Arguments are replaced where the limit is wanted, so that second derivatives are finite
-// too.
+// x = 0 <= y. Arguments are replaced where the limit is wanted, so that second derivatives are
+// finite too.
 MaybeValues pow_linearize(RuleContext& c, Tangents t) {
   Builder& b = c.build;
   const ValueId x = c.primal_in[0], y = c.primal_in[1];
@@ -208,7 +208,8 @@ MaybeValues pow_linearize(RuleContext& c, Tangents t) {
     sum = emit::mul(b, *t[0], emit::mul(b, y, power));
   }
   if (t[1]) {
-    const ValueId logarithm = emit::log(b, emit::select(b, x_zero, one, x));
+    const ValueId is_limit = emit::logical_and(b, x_zero, emit::compare(b, "ge", y, 0));
+    const ValueId logarithm = emit::log(b, emit::select(b, is_limit, one, x));
     const ValueId part = emit::mul(b, *t[1], emit::mul(b, logarithm, c.primal_out[0]));
     sum = sum ? emit::add(b, *sum, part) : part;
   }
@@ -307,7 +308,7 @@ constinit const Operation op_pow = binary<kNumber>(
      .text = "x^y. Integers wrap; a negative exponent gives 0 unless x is 1 or -1.\nC1 both have "
              "one integer or floating dtype.\nC2 both have one shape.\nFloats as IEEE 754 pow: "
              "x^0 = 1 (also of NaN), 1^y = 1, 0^y = inf for y < 0, NaN for x < 0 with a fractional "
-             "y. Derivatives: 0 in x at x = y = 0; 0 in y at x = 0. A call with a whole weak "
+             "y. Derivatives: 0 in x at x = y = 0; 0 in y at x = 0 <= y. A call with a whole weak "
              "exponent of 0 to 64 becomes multiplications."});
 
 constinit const Operation op_max = binary<kNumber>(

@@ -124,7 +124,7 @@ MaybeValues prod_linearize(RuleContext& c, Tangents t) {
 
 // max, min --------------------------------------------------------------------------------------
 
-// The mean of the winners' tangents.
+// The mean of the winners' tangents; NaN where the extreme is: its derivatives are NaN too.
 MaybeValues extremum_linearize(RuleContext& c, Tangents t) {
   if (!t[0]) return {std::nullopt};
   Builder& b = c.build;
@@ -133,9 +133,12 @@ MaybeValues extremum_linearize(RuleContext& c, Tangents t) {
   for (std::int64_t a : axes) {
     if (type.dims[static_cast<std::size_t>(a)] == Dim(0)) return {std::nullopt};
   }
-  const ValueId best = emit::broadcast_over(b, c.primal_out[0], type.dims, axes);
-  const ValueId wins = emit::compare(b, "eq", c.primal_in[0], best);
-  const ValueId count = emit::reduce_sum(b, emit::convert(b, wins, type.dtype), axes);
+  const ValueId y = c.primal_out[0], lost = emit::compare(b, "ne", y, y);
+  const ValueId best = emit::broadcast_over(b, y, type.dims, axes);
+  const ValueId wins = emit::logical_or(b, emit::compare(b, "eq", c.primal_in[0], best),
+                                        emit::compare(b, "ne", best, best));
+  const ValueId winners = emit::reduce_sum(b, emit::convert(b, wins, type.dtype), axes);
+  const ValueId count = emit::select(b, lost, y, winners);
   const ValueId chosen = emit::select(b, wins, *t[0], emit::zeros_like(b, *t[0]));
   return {emit::div(b, emit::reduce_sum(b, chosen, axes), count)};
 }

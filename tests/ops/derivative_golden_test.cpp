@@ -122,6 +122,63 @@ TEST(derivative, second_order_through_where) {  // G1
   expect_near(run(hvp(p, wrt), {scalar(DType::f64, 4), one})[0], {-1.0 / 32}, 1e-14, 0);
 }
 
+// Cotangents of the first input where the result's is one: by the composite's own rule, then
+// through its decomposition.
+std::vector<std::vector<double>> both_ways(const Operation& op, const std::vector<Literal>& x,
+                                           const Attributes& attributes = {}) {
+  std::vector<Type> types;
+  for (const Literal& l : x) types.push_back(l.type);
+  const Program whole = program_of(op, types, attributes), parts = expand_composites(whole);
+  std::vector<std::vector<double>> found;
+  for (const Program& p : {whole, parts}) {
+    std::vector<Literal> arguments = x;
+    arguments.push_back(splat(p.entry().type(p.entry().outputs[0].value), 1));
+    found.push_back(to_doubles(run(vjp(p, "x0"), arguments).back()));
+  }
+  return found;
+}
+
+// Values from PyTorch 2 where it has the case (it refuses labels that are no class).
+TEST(derivative, of_a_nan_is_nan) {  // F11
+  const Literal logits = tensor(DType::f64, {3, 2}, {0, 0, 0, 0, 0, 0});
+  for (const double bad : {-1.0, 2.0}) {
+    for (const auto& d : both_ways(op_cross_entropy, {logits, ints({0, bad, 1})})) {
+      expect_near(vector_of(DType::f64, d), {-1. / 6, 1. / 6, kNaN, kNaN, 1. / 6, -1. / 6}, 1e-12,
+                  0);
+    }
+  }
+  const Literal rows = tensor(DType::f64, {5, 3},
+                              {kNaN, 1, 2, kInf, 0, 1, -kInf, -kInf, -kInf, -kInf, 0, 1, 1, 1, 0});
+  const double n = kNaN, third = 1. / 3;
+  const Attributes axis = Attributes::of(AxisAttributes{1}),
+                   axes = Attributes::of(AxesAttributes{{1}});
+  for (const auto& d : both_ways(op_reduce_max, {rows}, axes)) {
+    expect_near(vector_of(DType::f64, d),
+                {n, n, n, 1, 0, 0, third, third, third, 0, 0, 1, .5, .5, 0}, 1e-12, 0);
+  }
+  for (const auto& d : both_ways(op_reduce_min, {rows}, axes)) {
+    expect_near(vector_of(DType::f64, d), {n, n, n, 0, 1, 0, third, third, third, 1, 0, 0, 0, 0, 1},
+                1e-12, 0);
+  }
+  for (const Operation* op : {&op_softmax, &op_log_softmax}) {
+    for (const auto& d : both_ways(*op, {rows}, axis)) {
+      for (int i = 0; i < 15; ++i)
+        EXPECT_EQ(std::isnan(d[static_cast<std::size_t>(i)]), i < 9) << i;
+    }
+  }
+  const auto logsumexp = both_ways(op_logsumexp, {rows}, axis)[0];
+  for (std::size_t i : {0, 1, 2, 3, 6, 7, 8}) EXPECT_TRUE(std::isnan(logsumexp[i])) << i;
+  EXPECT_EQ(logsumexp[4], 0);
+  EXPECT_NEAR(logsumexp[11], 0.7310585786300049, 1e-15);
+}
+
+TEST(derivative, of_a_power_of_zero) {  // G3
+  const Program p =
+      program({{6}, {6}}, [](Builder& b, const Values& x) { return emit::pow(b, x[0], x[1]); });
+  const auto d = pull_ones(p, {doubles({0, 0, 0, 2, 0, 0}), doubles({1, 2, -1, 1, 0, -0.5})});
+  expect_near(d[1], {0, 0, -kInf, 2 * std::log(2.0), 0, -kInf}, 1e-14, 0);
+}
+
 TEST(derivative, ties_share_equally) {  // G2
   const Program larger =
       program({{1}, {1}}, [](Builder& b, const Values& x) { return emit::max(b, x[0], x[1]); });
