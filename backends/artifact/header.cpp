@@ -135,7 +135,7 @@ std::string type_text(const TensorDescription& t) {
 
 // "int mlp_train_step(mlp_t *instance, const float *x, float *loss)"
 std::string prototype(const std::string& name, const SignatureDescription& s) {
-  std::string text = absl::StrCat("int ", name, "_", c_name(s.name), "(", name, "_t *instance");
+  std::string text = absl::StrCat("int ", name, "_", c_spelling(s.name), "(", name, "_t *instance");
   const std::vector<std::string> names = parameter_names(s);
   for (std::uint32_t i = 0; i < s.arguments.size(); ++i) {
     absl::StrAppend(&text, ", ", s.arguments[i].access & HD_OUT ? "" : "const ",
@@ -185,11 +185,11 @@ std::string tree_text(const std::string& name, const SignatureDescription& s, st
   std::string text = absl::StrCat("\n/* Where the tensors of ", a.name, " lie, in ", units,
                                   " from its pointer. */\nenum {\n");
   for (const TensorDescription* t : tensors) {
-    absl::StrAppend(&text, "  ", name, "_", c_name(t->name), " = ", t->offset / unit, ", /* ",
+    absl::StrAppend(&text, "  ", leaf_name(name, *t), " = ", t->offset / unit, ", /* ",
                     type_text(*t), " */\n");
   }
-  absl::StrAppend(&text, "  ", name, "_", c_name(a.name), mixed ? "_bytes" : "_count", " = ",
-                  a.bytes / unit, " /* all of it */\n};\n");
+  absl::StrAppend(&text, "  ", size_name(name, s, i), " = ", a.bytes / unit,
+                  " /* all of it */\n};\n");
   return text;
 }
 
@@ -217,8 +217,9 @@ std::string trees_text(const ArtifactDescription& d) {
 }  // namespace
 
 std::string header_text(const ArtifactDescription& d) {
-  check_names(d);
-  std::string text = fill(kBegin, d.name) + trees_text(d);
+  const std::string begin = fill(kBegin, d.name);
+  check_names(d, begin);
+  std::string text = begin + trees_text(d);
   for (std::size_t f = 0; f < d.signatures.size(); ++f) {
     if (static_cast<int>(f) != d.prepare) text += function_text(d.name, d.signatures[f]);
   }

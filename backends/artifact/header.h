@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// <name>.h: C11 and C++.
+/// <name>.h: C99 and C++.
 std::string header_text(const ArtifactDescription& description);
 /// The typed functions over the core; includes "<name>.h" and "abi.h".
 std::string functions_source(const ArtifactDescription& description);

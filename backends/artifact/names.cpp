@@ -1,6 +1,7 @@
 #include "heddle/backends/artifact/names.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/ascii.h"
@@ -10,34 +11,246 @@
 namespace heddle {
 namespace {
 
-bool is_keyword(const std::string& name) {
-  static const std::set<std::string> kKeywords = {
-      "alignas",   "alignof",  "and",      "asm",      "auto",     "bool",     "break",
-      "case",      "catch",    "char",     "class",    "concept",  "const",    "constexpr",
-      "continue",  "default",  "delete",   "do",       "double",   "else",     "enum",
-      "explicit",  "export",   "extern",   "false",    "float",    "for",      "friend",
-      "goto",      "if",       "inline",   "int",      "long",     "mutable",  "namespace",
-      "new",       "noexcept", "not",      "nullptr",  "operator", "or",       "private",
-      "protected", "public",   "register", "requires", "restrict", "return",   "short",
-      "signed",    "sizeof",   "static",   "struct",   "switch",   "template", "this",
-      "throw",     "true",     "try",      "typedef",  "typeid",   "typename", "union",
-      "unsigned",  "using",    "virtual",  "void",     "volatile", "while",    "xor",
-      "instance"};
-  return kKeywords.count(name) > 0;
+using Words = std::set<std::string, std::less<>>;
+
+// C99 to C23, C++11 to C++20, and what their compilers and headers define in small letters.
+bool is_keyword(std::string_view name) {
+  static const Words kWords = {"alignas",
+                               "alignof",
+                               "and",
+                               "and_eq",
+                               "arguments",
+                               "asm",
+                               "assert",
+                               "auto",
+                               "bitand",
+                               "bitor",
+                               "bool",
+                               "break",
+                               "case",
+                               "catch",
+                               "char",
+                               "char16_t",
+                               "char32_t",
+                               "char8_t",
+                               "class",
+                               "co_await",
+                               "co_return",
+                               "co_yield",
+                               "compl",
+                               "complex",
+                               "concept",
+                               "const",
+                               "const_cast",
+                               "consteval",
+                               "constexpr",
+                               "constinit",
+                               "continue",
+                               "decltype",
+                               "default",
+                               "delete",
+                               "do",
+                               "double",
+                               "dynamic_cast",
+                               "else",
+                               "enum",
+                               "errno",
+                               "explicit",
+                               "export",
+                               "extern",
+                               "false",
+                               "far",
+                               "float",
+                               "for",
+                               "friend",
+                               "goto",
+                               "i386",
+                               "if",
+                               "imaginary",
+                               "inline",
+                               "instance",
+                               "int",
+                               "interface",
+                               "linux",
+                               "long",
+                               "mutable",
+                               "namespace",
+                               "near",
+                               "new",
+                               "noexcept",
+                               "noreturn",
+                               "not",
+                               "not_eq",
+                               "nullptr",
+                               "offsetof",
+                               "operator",
+                               "or",
+                               "or_eq",
+                               "private",
+                               "protected",
+                               "public",
+                               "register",
+                               "reinterpret_cast",
+                               "requires",
+                               "restrict",
+                               "return",
+                               "short",
+                               "signed",
+                               "sizeof",
+                               "small",
+                               "static",
+                               "static_assert",
+                               "static_cast",
+                               "stderr",
+                               "stdin",
+                               "stdout",
+                               "struct",
+                               "switch",
+                               "template",
+                               "this",
+                               "thread_local",
+                               "throw",
+                               "true",
+                               "try",
+                               "typedef",
+                               "typeid",
+                               "typename",
+                               "typeof",
+                               "typeof_unqual",
+                               "union",
+                               "unix",
+                               "unsigned",
+                               "using",
+                               "virtual",
+                               "void",
+                               "volatile",
+                               "while",
+                               "xor",
+                               "xor_eq"};
+  return kWords.contains(name);
+}
+
+// Spelled as macros are.
+bool is_macro(std::string_view name) {
+  const bool capital = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return absl::ascii_isupper(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+  return name == "I" || (capital && name.size() > 2);
+}
+
+// Names the language keeps for itself: _Complex, a__b, __linux__.
+bool is_reserved(std::string_view name) {
+  const bool begins =
+      name.size() > 1 && name[0] == '_' && absl::ascii_isupper(static_cast<unsigned char>(name[1]));
+  return begins || name.find("__") != name.npos;
+}
+
+// What a header of C or POSIX has as a type "<name>_t", and what has our symbols or a namespace.
+bool is_system(std::string_view name) {
+  static const Words kNames = {
+      "blkcnt",     "blksize", "clock",    "clockid",  "cnd",      "dev",     "div",      "error",
+      "fenv",       "fexcept", "fpos",     "fsblkcnt", "fsfilcnt", "gid",     "glob",     "halide",
+      "hd",         "iconv",   "id",       "imaxdiv",  "in_addr",  "in_port", "ino",      "int16",
+      "int32",      "int64",   "int8",     "intmax",   "intptr",   "key",     "ldiv",     "lldiv",
+      "max_align",  "mbstate", "mcontext", "mode",     "mqd",      "mtx",     "nfds",     "nlink",
+      "nullptr",    "off",     "pid",      "pthread",  "ptrdiff",  "regex",   "regoff",   "sem",
+      "sig_atomic", "siginfo", "sigset",   "size",     "socklen",  "speed",   "ssize",    "stack",
+      "std",        "tcflag",  "thrd",     "time",     "timer",    "tss",     "ucontext", "uid",
+      "uint16",     "uint32",  "uint64",   "uint8",    "uintmax",  "uintptr", "wchar",    "wctrans",
+      "wctype",     "wint"};
+  return kNames.contains(name);
+}
+
+// Who has which name in C.
+class Owners {
+ public:
+  void take(const std::string& c, const std::string& what) {
+    const auto [place, is_new] = owners_.emplace(c, what);
+    if (is_new || place->second == what) return;
+    throw ValueError({.message = absl::StrCat(place->second, " and ", what, " have one name in C"),
+                      .found = c,
+                      .needed = "another name for one of them"});
+  }
+
+ private:
+  std::map<std::string, std::string> owners_;
+};
+
+void check_library(const std::string& name) {
+  const bool digit = !name.empty() && absl::ascii_isdigit(static_cast<unsigned char>(name[0]));
+  if (name.empty() || digit || c_spelling(name) != name) {
+    throw ValueError({.message = "the artifact's name must be an identifier of C", .found = name});
+  }
+  if (!is_keyword(name) && !is_macro(name) && !is_reserved(name + "_") && !is_system(name)) return;
+  throw ValueError({.message = "the artifact's name is one that C, C++ or their headers have",
+                    .found = name,
+                    .needed = "another, such as " + name + "_model"});
+}
+
+void take_identifiers(Owners& owners, const std::string& library, std::string_view text) {
+  std::string constants = library;
+  absl::AsciiStrToUpper(&constants);
+  std::string word;
+  for (char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      word += c;
+      continue;
+    }
+    if (word.starts_with(library + "_") || word.starts_with(constants + "_")) {
+      owners.take(word, "what every library has");
+    }
+    word.clear();
+  }
+}
+
+// Symbols of the core, of Halide's runtime and of constants.
+bool is_own_symbol(const std::string& name) {
+  const std::string_view constant = "constant";
+  return name.starts_with("hd_") || name.starts_with("halide_") ||
+         (name.starts_with(constant) && name.size() > constant.size() &&
+          absl::ascii_isdigit(static_cast<unsigned char>(name[constant.size()])));
+}
+
+void take_function(Owners& owners, const std::string& library, const std::string& name) {
+  const std::string spelling = c_spelling(name);
+  if (is_own_symbol(spelling)) {
+    throw ValueError({.message = "function '" + name +
+                                 "' has a name that libraries keep for "
+                                 "themselves",
+                      .found = spelling,
+                      .needed = "none that begins with hd_, halide_ or constant0"});
+  }
+  owners.take(library + "_" + spelling, "function '" + name + "'");
+}
+
+void take_tree(Owners& owners, const std::string& library, const SignatureDescription& s,
+               std::uint32_t argument) {
+  for (const TensorDescription* t : tensors_of(s, argument)) {
+    owners.take(leaf_name(library, *t), "the leaf '" + t->name + "'");
+  }
+  owners.take(size_name(library, s, argument),
+              "the size of the tree '" + s.arguments[argument].name + "'");
 }
 
 }  // namespace
 
-std::string c_name(std::string_view name) {
+std::string c_spelling(std::string_view name) {
   std::string out;
   for (char c : name) out += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (out.empty() || absl::ascii_isdigit(static_cast<unsigned char>(out[0])))
-    out.insert(out.begin(), '_');
-  return is_keyword(out) ? out + "_" : out;
+  return out;
+}
+
+std::string c_name(std::string_view name) {
+  std::string out = c_spelling(name);
+  if (out.empty() || absl::ascii_isdigit(static_cast<unsigned char>(out[0])) || is_reserved(out))
+    out.insert(0, "x");
+  const bool taken =
+      is_keyword(out) || is_macro(out) || out.ends_with("_t") || out.starts_with("hd_");
+  return taken ? out + "_" : out;
 }
 
 std::string c_constant(std::string_view name) {
-  std::string out = c_name(name);
+  std::string out = c_spelling(name);
   absl::AsciiStrToUpper(&out);
   return out;
 }
@@ -71,24 +284,32 @@ std::string_view c_type(DType dtype) {
   return "double";
 }
 
-void check_names(const ArtifactDescription& description) {
-  static const std::set<std::string> kTaken = {
-      "create",   "destroy", "error",      "options", "workspace_bytes",
-      "selftest", "threads", "step_event", "t",       "artifact"};
-  if (c_name(description.name) != description.name) {
-    throw ValueError(
-        {.message = "the artifact's name must be an identifier of C", .found = description.name});
-  }
-  std::set<std::string> names;
-  for (const SignatureDescription& s : description.signatures) {
-    const std::string name = c_name(s.name);
-    if (kTaken.count(name)) {
-      throw ValueError(
-          {.message = absl::StrCat("function '", s.name,
-                                   "' has the name of a function that every artifact has")});
+std::string leaf_name(const std::string& library, const TensorDescription& tensor) {
+  return library + "_" + c_spelling(tensor.name);
+}
+
+std::string size_name(const std::string& library, const SignatureDescription& s,
+                      std::uint32_t argument) {
+  const bool mixed = pointee_type(s, argument) == "void";
+  return absl::StrCat(library, "_", c_spelling(s.arguments[argument].name),
+                      mixed ? "_bytes" : "_count");
+}
+
+void check_names(const ArtifactDescription& description, std::string_view fixed) {
+  const std::string& library = description.name;
+  check_library(library);
+  Owners owners;
+  take_identifiers(owners, library, fixed);
+  std::set<std::string> functions;
+  for (std::size_t f = 0; f < description.signatures.size(); ++f) {
+    const SignatureDescription& s = description.signatures[f];
+    if (!functions.insert(s.name).second) {
+      throw ValueError({.message = "two functions have the name '" + s.name + "'"});
     }
-    if (!names.insert(name).second) {
-      throw ValueError({.message = absl::StrCat("two functions have the C name '", name, "'")});
+    if (static_cast<int>(f) == description.prepare) continue;
+    take_function(owners, library, s.name);
+    for (std::uint32_t i = 0; i < s.arguments.size(); ++i) {
+      if (!is_single(s, i)) take_tree(owners, library, s, i);
     }
   }
 }
