@@ -22,11 +22,24 @@ Type checked_type(const char* what, DType dtype, const std::vector<std::int64_t>
   return type;
 }
 
+std::string kind_text(const Tensor& t) {
+  if (t.empty()) return "an empty tensor";
+  return (traced(t) != nullptr ? "a traced tensor " : "a constant ") + to_text(t.type());
+}
+// Instead of a tensor that cannot be written.
+std::string advice(const Tensor& t) {
+  if (t.empty()) return "a tensor made by hd::tensor, hd::full or hd::empty";
+  if (traced(t) == nullptr) return "a copy on a carrier: hd::on(it, \"cpu\")";
+  return "a new value: in a trace nothing is changed in place (hd::where, "
+         "hd::dynamic_update_slice, hd::scatter_add)";
+}
+
 CarrierStorage& writable(const Tensor& t, const char* what, Location where) {
   CarrierStorage* storage = t.empty() ? nullptr : carrier_storage(t);
   if (storage == nullptr) {
     throw ValueError({.message = std::string(what) + ": not a concrete tensor of a carrier",
-                      .found = t.empty() ? "an empty tensor" : to_text(t.type()),
+                      .found = kind_text(t),
+                      .needed = advice(t),
                       .where = where});
   }
   if (storage->released()) {

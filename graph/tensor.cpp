@@ -57,6 +57,7 @@ Literal to_literal(const Tensor& tensor, Location where) {
     throw ValueError(
         {.message = "only a concrete tensor has elements",
          .found = tensor.empty() ? "an empty tensor" : "a traced tensor " + to_text(tensor.type()),
+         .needed = "a concrete tensor: a program's values come when it is run",
          .where = where});
   }
   if (tensor.storage()->released()) {

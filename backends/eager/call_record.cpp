@@ -132,7 +132,7 @@ std::unique_ptr<Reverse> CallRecord::make_reverse(const std::vector<std::size_t>
   for (std::size_t i : wrt) names.push_back(body_.inputs[i].name);
   // Inputs: operands, masks, then a cotangent per floating output. Outputs: results, then one per
   // name.
-  Function f = vjp(Program({with_masks(body_, masks)}), names).entry();
+  Function f = vjp(Program({with_masks(body_, masks)}), names, {}).entry();
   f.outputs.erase(f.outputs.begin(),
                   f.outputs.begin() + static_cast<std::ptrdiff_t>(body_.outputs.size()));
   f = dead_node_elimination(Program({expand_composites(Program({f})).entry()})).entry();

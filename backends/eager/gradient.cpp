@@ -63,6 +63,10 @@ Start start_of(const Tensor& tensor, const BackwardOptions& options, Location wh
   auto fail = [&](const std::string& message, const std::string& found, const std::string& needed) {
     throw ValueError({.message = message, .found = found, .needed = needed, .where = where});
   };
+  if (traced(tensor) != nullptr) {
+    fail("a traced tensor has no gradients of its own", to_text(tensor.type()),
+         "the derivative of the program: hd::grad(hd::trace(...), \"x\") or hd::vjp");
+  }
   if (tensor.empty() || tensor.gradient_link() == nullptr) {
     fail("no gradient flows into this tensor",
          tensor.empty() ? "an empty tensor" : to_text(tensor.type()),
@@ -84,7 +88,13 @@ Start start_of(const Tensor& tensor, const BackwardOptions& options, Location wh
     fail("the cotangent has another type", to_text(options.cotangent->type()),
          to_text(tensor.type()));
   }
-  return {tensor.gradient_link(), on_carrier(*options.cotangent, carrier_of(tensor))};
+  const Carrier& carrier = carrier_of(tensor);
+  if (const CarrierStorage* given = carrier_storage(*options.cotangent);
+      given != nullptr && &given->carrier_object() != &carrier) {
+    fail("the cotangent is on another carrier", given->carrier_object().name,
+         carrier.name + ": hd::on(it, \"" + carrier.name + "\")");
+  }
+  return {tensor.gradient_link(), on_carrier(*options.cotangent, carrier)};
 }
 
 // Calls wait with the cotangents of their results, latest call first: whoever adds to a call's
@@ -271,7 +281,13 @@ Tensor& require_gradient(Tensor& tensor, std::source_location where) {
   if (tensor.empty() || traced(tensor) != nullptr) {
     throw ValueError({.message = "require_gradient: only a concrete tensor can be marked",
                       .found = tensor.empty() ? "an empty tensor" : "a traced tensor",
+                      .needed = "a concrete one; of a program: hd::grad(program, \"x\")",
                       .where = where});
+  }
+  if (tensor.storage()->released()) {
+    throw ReleasedError({.message = "require_gradient: this tensor was released",
+                         .found = to_text(tensor.type()),
+                         .where = where});
   }
   if (!is_floating(tensor.type().dtype)) {
     throw TypeError({.message = "require_gradient: gradients are of floating tensors",

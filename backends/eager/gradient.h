@@ -27,7 +27,8 @@ class GradientMode {
 };
 
 /// Marks a concrete floating tensor as one whose gradient is wanted; copies of the handle share it.
-/// TypeError for another dtype, ValueError for a tensor that a recorded call made.
+/// TypeError for another dtype, ReleasedError for a released one, ValueError for a tensor that a
+/// recorded call made.
 Tensor& require_gradient(Tensor& tensor,
                          std::source_location where = std::source_location::current());
 /// A gradient flows into the tensor: it is marked, or a recorded call made it.
@@ -43,7 +44,8 @@ struct BackwardOptions {
   bool retain_graph = false;          ///< keep what was saved for another pass
 };
 /// Adds d(tensor) / d(leaf) to the gradient of every marked tensor that it depends on. ValueError:
-/// no past, more than one element without a cotangent, a cotangent of another type.
+/// no past, a traced tensor, more than one element without a cotangent, a cotangent of another type
+/// or on another carrier.
 /// GraphFreedError: a second pass without retain_graph. SavedVersionError: a tensor whose value the
 /// pass needs was changed after its call. When it throws, no gradient has changed.
 void backward(const Tensor& tensor, const BackwardOptions& options = {},

@@ -85,7 +85,7 @@ std::unique_ptr<Runnable> make_runnable(const Function& function, const Carrier&
   }
   if (carrier.built_in == BuiltInKernels::interpreted) {
     return make_runnable(function, [program = Program({function})](std::span<const Literal> in) {
-      return interpret(program, program.entry().name, in);
+      return interpret(program, program.entry().name, in, {});
     });
   }
   return std::make_unique<Compiled>(function, Target::host());

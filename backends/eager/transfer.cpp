@@ -38,8 +38,10 @@ void copy_elements(const Tensor& source, CarrierStorage& to, std::size_t offset)
 
 void check_concrete(const Tensor& t) {
   if (t.empty() || traced(t) != nullptr) {
-    throw ValueError({.message = "only a concrete tensor has elements",
-                      .found = t.empty() ? "an empty tensor" : "a traced tensor"});
+    throw ValueError(
+        {.message = "only a concrete tensor has elements",
+         .found = t.empty() ? "an empty tensor" : "a traced tensor " + to_text(t.type()),
+         .needed = "a concrete tensor: a program's values come when it is run"});
   }
   if (t.storage()->released()) {
     throw ReleasedError({.message = "this tensor was released", .found = to_text(t.type())});
@@ -70,7 +72,7 @@ Tensor filled(const Type& type, double element, const Carrier& carrier) {
   const auto bytes = static_cast<std::size_t>(byte_count(type));
   const std::size_t size = size_of(type.dtype);
   const Literal one = splat(
-      {type.dtype, {Dim(static_cast<std::int64_t>(std::min(bytes, kPiece) / size))}}, element);
+      {type.dtype, {Dim(static_cast<std::int64_t>(std::min(bytes, kPiece) / size))}}, element, {});
   for_each_piece(bytes, [&](std::size_t at, std::size_t piece) {
     carrier_storage(result)->write(at, {one.bytes->data(), piece});
   });

@@ -216,13 +216,15 @@ TEST(TiledGradients, VersionsAndMixedCarriers) {  // A9.12 A10.4
   Tensor x = random_tensor({DType::f32, {5000}}, kSeed, tiny_tiles().name);
   require_gradient(x);
   const Tensor y = x * x;
-  // A cotangent from the cpu is moved.
-  backward(y, {.cotangent = full({5000}, 1), .retain_graph = true});
+  expect_error<ValueError>([&] { backward(y, {.cotangent = full({5000}, 1)}); },
+                           "the cotangent is on another carrier: found cpu");
+  const Tensor ones = full({5000}, 1, {.carrier = tiny_tiles().name});
+  backward(y, {.cotangent = ones, .retain_graph = true});
   expect_close(*gradient(x), x * 2.0, 0, 0, "2 x");
   const std::vector<double> one{7};
   assign(x, 4999, one);
   EXPECT_EQ(x.storage()->version(), 1u);
-  expect_error<SavedVersionError>([&] { backward(y, {.cotangent = full({5000}, 1)}); });
+  expect_error<SavedVersionError>([&] { backward(y, {.cotangent = ones}); });
 }
 
 }  // namespace
