@@ -128,6 +128,7 @@ CacheKey cache_key(std::span<const std::string_view> parts) {
 }
 
 Cache Cache::open() {
+  size_limit();  // here, not after the first kernel
   const char* named = std::getenv("HEDDLE_CACHE");
   if (named != nullptr && std::string_view(named) == "off") return Cache();
   if (named != nullptr && *named != '\0') return Cache(std::string(named));
@@ -246,10 +247,14 @@ std::uint64_t Cache::trim(std::uint64_t most_bytes) const {
 
 std::uint64_t Cache::size_limit() {
   std::uint64_t bytes = std::uint64_t{1} << 30;
-  if (const char* text = std::getenv("HEDDLE_CACHE_BYTES")) {
-    std::from_chars(text, text + std::strlen(text), bytes);
-  }
-  return bytes;
+  const char* text = std::getenv("HEDDLE_CACHE_BYTES");
+  if (text == nullptr || *text == '\0') return bytes;
+  const char* end = text + std::strlen(text);
+  const auto [last, error] = std::from_chars(text, end, bytes);
+  if (error == std::errc() && last == end) return bytes;
+  throw ValueError({.message = "HEDDLE_CACHE_BYTES is the size of the cache",
+                    .found = "'" + std::string(text) + "'",
+                    .needed = "a whole number of bytes"});
 }
 
 void Cache::clear() const {

@@ -31,7 +31,7 @@ class Cache {
 
   /// HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle. A folder that cannot be used
   /// is a ValueError when HEDDLE_CACHE names it; else one notice on stderr, and nothing is cached.
-  /// HEDDLE_CACHE=off: no cache.
+  /// HEDDLE_CACHE=off: no cache. ValueError for a limit that is none.
   static Cache open();
   /// Makes the folder (mode 0700) if need be. ValueError when it is a symbolic link, belongs to
   /// somebody else, is open to others, or cannot be written.
@@ -54,7 +54,7 @@ class Cache {
   /// Removes the entries used longest ago until the rest fits, and left-over temporary files.
   /// Returns the bytes removed.
   std::uint64_t trim(std::uint64_t most_bytes) const;
-  /// HEDDLE_CACHE_BYTES, else 1 GiB.
+  /// HEDDLE_CACHE_BYTES, else 1 GiB. ValueError unless it is a whole number.
   static std::uint64_t size_limit();
   /// Removes every entry.
   void clear() const;

@@ -1,10 +1,12 @@
 #include "heddle/backends/lower.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "heddle/backends/external_kernels.h"
 #include "heddle/graph/extension.h"
@@ -171,11 +173,35 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   return {p, std::move(plan)};
 }
 
+namespace {
+
+void check_stages(const std::string& stages) {
+  const std::vector<std::string> known = stage_names(), named = absl::StrSplit(stages, ',');
+  for (const std::string& w : named) {
+    if (w.empty() || w == "all" || std::count(known.begin(), known.end(), w) > 0) continue;
+    throw ValueError({.message = "HEDDLE_DUMP names an unknown stage",
+                      .found = "'" + w + "'",
+                      .needed = absl::StrJoin(known, ", ") + ", or all"});
+  }
+}
+
+bool is_set(const char* name, const char* value) {
+  const std::string_view text = value == nullptr ? "" : value;
+  if (text.empty() || text == "0") return false;
+  if (text == "1") return true;
+  throw ValueError({.message = std::string(name) + " is a switch",
+                    .found = "'" + std::string(text) + "'",
+                    .needed = "1 or 0"});
+}
+
+}  // namespace
+
 StageObserver environment_observer() {
   const char* dump = std::getenv("HEDDLE_DUMP");
   const char* time = std::getenv("HEDDLE_TIME");
   const std::string stages = dump ? dump : "";
-  const bool timed = time && *time && std::string_view(time) != "0";
+  check_stages(stages);
+  const bool timed = is_set("HEDDLE_TIME", time);
   if (stages.empty() && !timed) return nullptr;
   return [stages, timed](std::string_view stage, double seconds,
                          const std::function<std::string()>& text) {

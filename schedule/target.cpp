@@ -114,6 +114,12 @@ constexpr std::string_view kHostSystem = "-linux";
 // HEDDLE_TARGET_FEATURES makes the set smaller, never larger.
 void keep_only(Features& features, std::string_view wanted) {
   Features list = absl::StrSplit(std::string(wanted), ',', absl::SkipWhitespace());
+  for (const std::string& f : list) {
+    if (contains(kX86Features, f) || contains(kArmFeatures, f)) continue;
+    throw ValueError({.message = "HEDDLE_TARGET_FEATURES names an unknown feature",
+                      .found = "'" + f + "'",
+                      .needed = joined(known_features(kHostArch)) + ", separated by commas"});
+  }
   complete(list);
   std::erase_if(features,
                 [&](const std::string& f) { return std::count(list.begin(), list.end(), f) == 0; });

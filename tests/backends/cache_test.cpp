@@ -232,5 +232,25 @@ TEST_F(CacheTest, ANamedFolderMustWorkADefaultOneMayNot) {
   EXPECT_NE(said.find("nothing is cached"), std::string::npos);
 }
 
+TEST_F(CacheTest, TheLimitIsANumber) {
+  const Environment named("HEDDLE_CACHE", folder());
+  {
+    const Environment limit("HEDDLE_CACHE_BYTES", "1000");
+    EXPECT_EQ(Cache::size_limit(), 1000u);
+  }
+  for (const char* bad : {"abc", "1G", "-1", "1.5", " 1", "99999999999999999999999"}) {
+    const Environment limit("HEDDLE_CACHE_BYTES", bad);
+    try {
+      Cache::open();
+      ADD_FAILURE() << bad;
+    } catch (const ValueError& e) {
+      EXPECT_EQ(std::string(e.what()), "HEDDLE_CACHE_BYTES is the size of the cache: found '" +
+                                           std::string(bad) + "', needed a whole number of bytes");
+    }
+  }
+  const Environment limit("HEDDLE_CACHE_BYTES", "");
+  EXPECT_EQ(Cache::size_limit(), std::uint64_t{1} << 30);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include "heddle/graph/text.h"
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/kernel.h"
+#include "support/expect_error.h"
 
 namespace heddle {
 namespace {
@@ -219,6 +220,8 @@ TEST(Targets, FeaturesBringWhatTheyNeed) {
 
 TEST(Targets, TheEnvironmentMakesTheHostSmaller) {
   ::setenv("HEDDLE_TARGET_FEATURES", "sse41,no_such_feature", 1);
+  testing::expect_error<ValueError>([] { Target::host(); }, "'no_such_feature'");
+  ::setenv("HEDDLE_TARGET_FEATURES", "sse41,arm_fp16", 1);
   const Target small = Target::host();
   ::setenv("HEDDLE_TARGET_FEATURES", "", 1);
   const Target none = Target::host();
