@@ -69,7 +69,11 @@ class Call {
 
 bool wants_nan_check() {
   const char* check = std::getenv("HEDDLE_CHECK");
-  return check != nullptr && std::string_view(check) == "nan";
+  const std::string_view text = check == nullptr ? "" : check;
+  if (text.empty() || text == "nan") return !text.empty();
+  throw ValueError({.message = "HEDDLE_CHECK names what to look for after each step",
+                    .found = "'" + std::string(text) + "'",
+                    .needed = "nan"});
 }
 
 class InProcess final : public Executable {
@@ -93,7 +97,17 @@ class InProcess final : public Executable {
     }
   }
 
-  std::vector<Literal> run(std::string_view function, std::span<const Literal> arguments) override {
+  std::vector<Literal> run(std::string_view function, std::span<const Literal> arguments,
+                           Location where) override {
+    return with_context({.where = where}, [&] { return run_checked(function, arguments); });
+  }
+
+  hd_instance* instance() override { return instance_->handle(); }
+  const Plan& plan() const override { return lowered_.plan; }
+  std::span<const KernelObject> kernels() const override { return facts_; }
+
+ private:
+  std::vector<Literal> run_checked(std::string_view function, std::span<const Literal> arguments) {
     const Function& f = lowered_.program.at(function);
     const auto index = static_cast<std::size_t>(&f - lowered_.program.functions().data());
     const FunctionPlan& plan = lowered_.plan.functions[index];
@@ -107,11 +121,6 @@ class InProcess final : public Executable {
     return call.results(plan);
   }
 
-  hd_instance* instance() override { return instance_->handle(); }
-  const Plan& plan() const override { return lowered_.plan; }
-  std::span<const KernelObject> kernels() const override { return facts_; }
-
- private:
   ArtifactTables make_tables(const std::vector<KernelObject>& objects) const {
     const CompiledPlan compiled{&lowered_.plan, objects};
     ArtifactDescription description = describe("heddle", std::span(&compiled, 1));
@@ -126,9 +135,7 @@ class InProcess final : public Executable {
   std::optional<Instance> instance_;
 };
 
-}  // namespace
-
-std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options) {
+std::unique_ptr<Executable> compile_program(const Program& program, const CompileOptions& options) {
   if (options.threads < 0 || options.jobs < 0) {
     throw ValueError({.message = "compile: threads and jobs are at least 0, which is one per CPU",
                       .found = absl::StrCat(options.threads, " and ", options.jobs)});
@@ -151,6 +158,13 @@ std::unique_ptr<Executable> compile(const Program& program, const CompileOptions
   SharedObject kernels;
   if (!objects.empty()) kernels = SharedObject::from_bytes(linked(objects, cache));
   return std::make_unique<InProcess>(std::move(lowered), objects, std::move(kernels), options);
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options,
+                                    Location where) {
+  return with_context({.where = where}, [&] { return compile_program(program, options); });
 }
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,8 +38,8 @@ class Executable {
   /// Results in the order of the outputs; arguments are not changed, donated ones neither.
   /// ValueError names the argument whose count, dtype or extents differ; RuntimeError with the
   /// runtime's words when the run fails.
-  virtual std::vector<Literal> run(std::string_view function,
-                                   std::span<const Literal> arguments) = 0;
+  virtual std::vector<Literal> run(std::string_view function, std::span<const Literal> arguments,
+                                   Location where = std::source_location::current()) = 0;
   /// The runtime's instance behind it: for calls without copies.
   virtual hd_instance* instance() = 0;
   virtual const Plan& plan() const = 0;
@@ -47,9 +48,11 @@ class Executable {
 };
 
 /// Everything is cached: kernels, and the library linked of them. CompileError names the kernel
-/// that failed; nothing falls back silently. On a carrier with a device the program is there as a
-/// whole: arguments are sent, results fetched; NotAvailableError without it.
-std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options = {});
+/// that failed; nothing falls back silently. Errors have the caller's place. On a carrier with a
+/// device the program is there as a whole: arguments are sent, results fetched; NotAvailableError
+/// without it.
+std::unique_ptr<Executable> compile(const Program& program, const CompileOptions& options = {},
+                                    Location where = std::source_location::current());
 
 }  // namespace heddle
 

@@ -126,19 +126,8 @@ class Exporter {
   std::vector<CheckCase> checks_;
 };
 
-}  // namespace
-
-void Library::add(const std::string& name, Program program) {
-  check_identifier(name, "a function");
-  for (const NamedProgram& f : functions_) {
-    if (f.first == name)
-      throw ValueError({.message = "library: function '" + name + "' is added twice"});
-  }
-  functions_.push_back({name, std::move(program)});
-}
-
-std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
-                                        const ExportOptions& options) {
+std::vector<std::string> write_all(const std::vector<NamedProgram>& functions,
+                                   const ExportOptions& options) {
   check_identifier(options.name, "a library");
   check_jobs(options.jobs);
   const std::vector<Machine> machines = parse_targets(options.targets);
@@ -151,6 +140,24 @@ std::vector<std::string> export_library(const std::vector<NamedProgram>& functio
     exporter.write(machine, options.folder + (is_first ? "" : "/" + machine[0].triple), files);
   }
   return files;
+}
+
+}  // namespace
+
+void Library::add(const std::string& name, Program program, Location where) {
+  with_context({.where = where}, [&] { check_identifier(name, "a function"); });
+  for (const NamedProgram& f : functions_) {
+    if (f.first == name) {
+      throw ValueError(
+          {.message = "library: function '" + name + "' is added twice", .where = where});
+    }
+  }
+  functions_.push_back({name, std::move(program)});
+}
+
+std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
+                                        const ExportOptions& options, Location where) {
+  return with_context({.where = where}, [&] { return write_all(functions, options); });
 }
 
 }  // namespace heddle

@@ -11,6 +11,7 @@
 #define HEDDLE_FRONTEND_EXPORT_H_
 
 #include <functional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,17 +34,20 @@ struct ExportOptions {
   StageObserver observer{};
 };
 
-/// Paths of the files written; of one machine none is written unless all can be. ValueError for a
-/// bad name or target, NotAvailableError for a carrier without artifacts or a machine whose tools
-/// are not there (zig makes those of other machines), CompileError from compiling.
+/// Paths of the files written; of one machine none is written unless all can be. Errors have the
+/// caller's place: ValueError for a bad name or target, NotAvailableError for a carrier without
+/// artifacts or a machine whose tools are not there (zig makes those of other machines),
+/// CompileError from compiling.
 std::vector<std::string> export_library(const std::vector<NamedProgram>& functions,
-                                        const ExportOptions& options);
+                                        const ExportOptions& options,
+                                        Location where = std::source_location::current());
 
 /// What a model's program adds functions to; see library_main.
 class Library {
  public:
   /// ValueError when the name is taken or no C identifier.
-  void add(const std::string& name, Program program);
+  void add(const std::string& name, Program program,
+           Location where = std::source_location::current());
   const std::vector<NamedProgram>& functions() const { return functions_; }
 
  private:

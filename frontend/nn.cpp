@@ -5,8 +5,9 @@
 namespace heddle::nn {
 
 Tensor linear(const Params& params, std::string_view path, TensorArg x) {
-  const std::string stem(path);
-  return add(TensorArg(matmul(x, params[stem + ".w"])), params[stem + ".b"]);
+  const std::string names[] = {std::string(path) + ".w", std::string(path) + ".b"};
+  params.require(names, "linear", x.where());
+  return add(TensorArg(matmul(x, params[names[0]]), x.where()), params[names[1]]);
 }
 
 void init_linear(Params& params, std::string_view path, std::int64_t in, std::int64_t out,

@@ -8,7 +8,7 @@
 namespace heddle::nn {
 
 /// x: f32[*B, in] -> f32[*B, out]: x w + b with w = params["<path>.w"]: f32[in,out] and b =
-/// params["<path>.b"]: f32[out].
+/// params["<path>.b"]: f32[out]. ValueError names which of the two are missing.
 Tensor linear(const Params& params, std::string_view path, TensorArg x);
 
 /// w uniform in +-sqrt(6 / in) (He et al., arXiv:1502.01852, for relu), b zero.

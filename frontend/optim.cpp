@@ -5,6 +5,7 @@
 
 #include "heddle/frontend/ops.h"
 #include "heddle/graph/ad/transforms.h"
+#include "heddle/graph/number_text.h"
 #include "heddle/graph/passes/passes.h"
 
 namespace heddle {
@@ -13,11 +14,33 @@ namespace {
 
 Tensor zeros(const Type& type) { return make_tensor(splat(type, 0)); }
 
-void check_rate(std::string_view optimizer, double rate) {
-  if (std::isfinite(rate)) return;
-  throw ValueError({.message = std::string(optimizer) + ": the learning rate is a finite number",
-                    .found = std::to_string(rate)});
-}
+// Hyper-parameters of one optimizer.
+class Checked {
+ public:
+  Checked(std::string optimizer, Location where)
+      : optimizer_(std::move(optimizer)), where_(where) {}
+
+  const Checked& not_negative(const char* name, double value) const {
+    return expect(value >= 0 && std::isfinite(value), name, value, "a finite number of at least 0");
+  }
+  const Checked& decay(const char* name, double value) const {
+    return expect(value >= 0 && value < 1, name, value, "a number of at least 0 and below 1");
+  }
+
+ private:
+  const Checked& expect(bool holds, const char* name, double value, const char* needed) const {
+    if (holds) return *this;
+    throw ValueError({.message = "a hyper-parameter out of range",
+                      .operation = optimizer_,
+                      .field = name,
+                      .found = decimal_text(value),
+                      .needed = needed,
+                      .where = where_});
+  }
+
+  std::string optimizer_;
+  Location where_;
+};
 
 Params zeros_like(const Params& params, const std::string& prefix) {
   Params state;
@@ -27,16 +50,16 @@ Params zeros_like(const Params& params, const std::string& prefix) {
 
 }  // namespace
 
-Optimizer sgd(double rate) {
-  check_rate("sgd", rate);
+Optimizer sgd(double rate, Location where) {
+  Checked("sgd", where).not_negative("rate", rate);
   return {"sgd", [](const Params&) { return Params(); },
           [rate](Params& params, Params&, const Params& gradients) {
             for (const auto& [path, g] : gradients.leaves()) params[path] = params[path] - rate * g;
           }};
 }
 
-Optimizer momentum(double rate, double mu) {
-  check_rate("momentum", rate);
+Optimizer momentum(double rate, double mu, Location where) {
+  Checked("momentum", where).not_negative("rate", rate).decay("mu", mu);
   return {"momentum", [](const Params& params) { return zeros_like(params, "v."); },
           [rate, mu](Params& params, Params& state, const Params& gradients) {
             for (const auto& [path, g] : gradients.leaves()) {
@@ -47,8 +70,10 @@ Optimizer momentum(double rate, double mu) {
           }};
 }
 
-Optimizer adam(double rate, double beta1, double beta2, double epsilon) {
-  check_rate("adam", rate);
+Optimizer adam(double rate, double beta1, double beta2, double epsilon, Location where) {
+  const Checked checked("adam", where);
+  checked.not_negative("rate", rate).not_negative("epsilon", epsilon);
+  checked.decay("beta1", beta1).decay("beta2", beta2);
   auto init = [](const Params& params) {
     Params state = zeros_like(params, "m.");
     for (const auto& [path, tensor] : params.leaves()) state["v." + path] = zeros(tensor.type());
@@ -88,17 +113,14 @@ void add_outputs(Trace& trace, const Params& tree, const std::string& prefix) {
   for (const auto& [path, tensor] : tree.leaves()) trace.output(prefix + path, tensor);
 }
 
-}  // namespace
-
-Program train_step_program(const TracedModel& loss, const Params& params,
-                           const Optimizer& optimizer, std::span<const Type> batch,
-                           const TrainStepOptions& options) {
+Program make_step(const TracedModel& loss, const Params& params, const Optimizer& optimizer,
+                  std::span<const Type> batch, const TrainStepOptions& options) {
   const TraceOptions loss_options{
       .name = options.name, .inputs = options.inputs, .outputs = {"loss"}};
-  const Program loss_program = trace_model(loss, params, batch, loss_options);
+  const Program loss_program = trace_model(loss, params, batch, loss_options, {});
   std::vector<std::string> wrt;
   for (const std::string& path : params.paths()) wrt.push_back("params." + path);
-  const Program gradient = value_and_grad(loss_program, wrt);
+  const Program gradient = value_and_grad(loss_program, wrt, {});
 
   Trace trace(options.name);
   Values arguments, ignored;
@@ -117,6 +139,15 @@ Program train_step_program(const TracedModel& loss, const Params& params,
   add_outputs(trace, weights, "params.");
   add_outputs(trace, state, optimizer.name + ".");
   return dead_node_elimination(trace.finish());
+}
+
+}  // namespace
+
+Program train_step_program(const TracedModel& loss, const Params& params,
+                           const Optimizer& optimizer, std::span<const Type> batch,
+                           const TrainStepOptions& options, Location where) {
+  return with_context({.where = where},
+                      [&] { return make_step(loss, params, optimizer, batch, options); });
 }
 
 }  // namespace heddle

@@ -18,26 +18,46 @@ std::uint64_t split_mix(
 
 }  // namespace
 
-Tensor& Params::operator[](std::string_view path) {
+Tensor& Params::operator[](ParamPath at) {
+  const std::string_view path = at.text();
   for (Leaf& leaf : leaves_) {
     if (leaf.first == path) return leaf.second;
   }
   const bool good =
       !path.empty() && path.front() != '.' && path.back() != '.' && path.find("..") == path.npos;
   if (!good) {
-    throw ValueError(
-        {.message = "a path of Params is dotted names", .found = "'" + std::string(path) + "'"});
+    throw ValueError({.message = "a path of Params is dotted names",
+                      .found = "'" + std::string(path) + "'",
+                      .where = at.where()});
   }
   leaves_.push_back({std::string(path), {}});
   return leaves_.back().second;
 }
 
-const Tensor& Params::operator[](std::string_view path) const {
+const Tensor& Params::operator[](ParamPath path) const {
   for (const Leaf& leaf : leaves_) {
-    if (leaf.first == path) return leaf.second;
+    if (leaf.first == path.text()) return leaf.second;
   }
-  throw ValueError({.message = "no parameter '" + std::string(path) +
-                               "'; there are: " + absl::StrJoin(paths(), ", ")});
+  fail_missing({std::string(path.text())}, "", path.where());
+}
+
+void Params::require(std::span<const std::string> wanted, std::string_view operation,
+                     Location where) const {
+  std::vector<std::string> missing;
+  for (const std::string& path : wanted) {
+    if (!contains(path)) missing.push_back(path);
+  }
+  if (!missing.empty()) fail_missing(missing, operation, where);
+}
+
+void Params::fail_missing(const std::vector<std::string>& missing, std::string_view operation,
+                          Location where) const {
+  const std::string there = leaves_.empty() ? "none" : absl::StrJoin(paths(), ", ");
+  throw ValueError(
+      {.message = std::string(missing.size() > 1 ? "no parameters '" : "no parameter '") +
+                  absl::StrJoin(missing, "', '") + "'; there are: " + there,
+       .operation = std::string(operation),
+       .where = where});
 }
 
 bool Params::contains(std::string_view path) const {

@@ -2,7 +2,9 @@
 #ifndef HEDDLE_FRONTEND_PARAMS_H_
 #define HEDDLE_FRONTEND_PARAMS_H_
 
+#include <concepts>
 #include <cstdint>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +15,21 @@
 
 namespace heddle {
 
+/// A path, and where it stands in the user's source. Made by implicit conversion.
+class ParamPath {
+ public:
+  template <std::convertible_to<std::string_view> T>
+  ParamPath(const T& path, Location where = std::source_location::current())  // NOLINT
+      : text_(path), where_(where) {}
+
+  std::string_view text() const { return text_; }
+  const Location& where() const { return where_; }
+
+ private:
+  std::string_view text_;
+  Location where_;
+};
+
 /// Leaves keep the order they were added in: it is the order of a program's inputs and of the flat
 /// C array.
 class Params {
@@ -20,9 +37,12 @@ class Params {
   using Leaf = std::pair<std::string, Tensor>;
 
   /// Adds an empty leaf when there is none; ValueError for a path that is not dotted names.
-  Tensor& operator[](std::string_view path);
+  Tensor& operator[](ParamPath path);
   /// ValueError lists the paths there are.
-  const Tensor& operator[](std::string_view path) const;
+  const Tensor& operator[](ParamPath path) const;
+  /// That error for all of them that are not there.
+  void require(std::span<const std::string> paths, std::string_view operation,
+               Location where) const;
   bool contains(std::string_view path) const;
   std::span<const Leaf> leaves() const { return leaves_; }
   std::vector<std::string> paths() const;
@@ -30,6 +50,8 @@ class Params {
   std::int64_t element_count() const;
 
  private:
+  [[noreturn]] void fail_missing(const std::vector<std::string>& missing,
+                                 std::string_view operation, Location where) const;
   std::vector<Leaf> leaves_;
 };
 

@@ -114,12 +114,12 @@ void add_gradient(CheckCase& c, const Program& wide, const Function& g,
   Function alone = *value;
   alone.outputs.resize(1);
   const Program forward =
-      jvp(dead_node_elimination(Program(std::vector{std::move(alone)})), gradients.inputs);
+      jvp(dead_node_elimination(Program(std::vector{std::move(alone)})), gradients.inputs, {});
   for (std::size_t i = 0; i < gradients.parts.size(); ++i) {
     const Type& type = g.type(g.outputs[gradients.parts[i].output].value);
     arguments.push_back(direction(type, gradients.parts[i].seed));
   }
-  const Literal product = interpret(forward, forward.entry().name, arguments).back();
+  const Literal product = interpret(forward, forward.entry().name, arguments, {}).back();
   double loosest = 1;
   for (const Type& type : g.types) loosest = std::max(loosest, slack(type.dtype));
   c.gradients.push_back({gradients.parts, element_as_double(product, 0), kGradient * loosest});
@@ -135,7 +135,7 @@ CheckCase make_case(const Program& wide, const Function& f) {
     const Function& twin = wide.at(f.name);
     arguments.push_back(convert(given, twin.type(twin.inputs[i].value).dtype));
   }
-  const std::vector<Literal> results = interpret(wide, f.name, arguments);
+  const std::vector<Literal> results = interpret(wide, f.name, arguments, {});
   for (std::size_t o = 0; o < results.size(); ++o) {
     c.outputs.push_back(make_output(f.type(f.outputs[o].value), results[o]));
   }

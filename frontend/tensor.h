@@ -11,18 +11,20 @@ namespace heddle {
 
 /// An operand: a tensor or a number, and where it stands in the user's source. Made by implicit
 /// conversion, so that `a + 2.0f` knows its line. A number of any arithmetic type is weak: it takes
-/// the tensor's dtype and never widens it.
+/// the tensor's dtype. Only a whole number keeps an integer tensor one: with any other, `bool` too,
+/// the tensor becomes f32; and where all are numbers, whole ones are i32, others f32.
 class TensorArg {
  public:
-  using Where = std::source_location;
-  TensorArg(const Tensor& t, Where w = Where::current()) : operand_(t), where_(w) {}  // NOLINT
+  TensorArg(const Tensor& t, Location w = std::source_location::current())  // NOLINT
+      : operand_(t), where_(w) {}
   /// The one result of an extension's call.
-  TensorArg(const CallResults& r, Where w = Where::current())  // NOLINT
+  TensorArg(const CallResults& r, Location w = std::source_location::current())  // NOLINT
       : operand_(with_context({.where = w}, [&] { return static_cast<Tensor>(r); })), where_(w) {}
   /// Any number; errors as weak_scalar.
   template <class T>
-  requires std::is_arithmetic_v<T> TensorArg(T v, Where w = Where::current())
-      : operand_(weak_scalar(v, w)), where_(w) {}  // NOLINT
+  requires std::is_arithmetic_v<T> TensorArg(
+      T v, Location w = std::source_location::current())  // NOLINT
+      : operand_(weak_scalar(v, w)), where_(w) {}
 
   const Operand& operand() const { return operand_; }
   const Location& where() const { return where_; }

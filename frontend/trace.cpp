@@ -18,6 +18,13 @@ void check_names(const TraceOptions& options, const std::vector<std::string>& na
                     .needed = std::to_string(count)});
 }
 
+void check_leaf(const TraceOptions& options, const std::string& path, const Tensor& tensor) {
+  if (!tensor.empty()) return;
+  throw ValueError({.message = "trace of '" + options.name + "': parameter '" + path + "'",
+                    .found = "an empty tensor",
+                    .needed = "a tensor: its type is the input's"});
+}
+
 std::vector<Tensor> add_inputs(Trace& trace, std::span<const Type> types,
                                const TraceOptions& options) {
   check_names(options, options.inputs, types.size(), "inputs");
@@ -80,21 +87,26 @@ Trace& Trace::current(const std::string& operation, Location where) {
 }
 
 Program trace_function(const TracedFunction& function, std::span<const Type> inputs,
-                       const TraceOptions& options) {
-  Trace trace(options.name);
-  const std::vector<Tensor> arguments = add_inputs(trace, inputs, options);
-  return finish(trace, function(arguments), options);
+                       const TraceOptions& options, Location where) {
+  return with_context({.where = where}, [&] {
+    Trace trace(options.name);
+    const std::vector<Tensor> arguments = add_inputs(trace, inputs, options);
+    return finish(trace, function(arguments), options);
+  });
 }
 
 Program trace_model(const TracedModel& model, const Params& params, std::span<const Type> inputs,
-                    const TraceOptions& options) {
-  Trace trace(options.name);
-  const std::vector<Tensor> arguments = add_inputs(trace, inputs, options);
-  Params traced_params;
-  for (const auto& [path, tensor] : params.leaves()) {
-    traced_params[path] = trace.input("params." + path, tensor.type());
-  }
-  return finish(trace, model(traced_params, arguments), options);
+                    const TraceOptions& options, Location where) {
+  return with_context({.where = where}, [&] {
+    Trace trace(options.name);
+    const std::vector<Tensor> arguments = add_inputs(trace, inputs, options);
+    Params traced_params;
+    for (const auto& [path, tensor] : params.leaves()) {
+      check_leaf(options, path, tensor);
+      traced_params[path] = trace.input("params." + path, tensor.type());
+    }
+    return finish(trace, model(traced_params, arguments), options);
+  });
 }
 
 namespace internal {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,13 +28,15 @@ struct TraceOptions {
 using TracedFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 using TracedModel = std::function<std::vector<Tensor>(const Params&, std::span<const Tensor>)>;
 
-/// ValueError when names and inputs differ in number, when an output is empty, concrete, or of
-/// another trace.
+/// ValueError, with the caller's place, when names and inputs differ in number, when an output is
+/// empty, concrete, or of another trace.
 Program trace_function(const TracedFunction& function, std::span<const Type> inputs,
-                       const TraceOptions& options);
-/// Inputs are `inputs`, then every leaf of `params` as "params.<path>".
+                       const TraceOptions& options,
+                       Location where = std::source_location::current());
+/// Inputs are `inputs`, then every leaf of `params` as "params.<path>"; ValueError for one that
+/// holds no tensor.
 Program trace_model(const TracedModel& model, const Params& params, std::span<const Type> inputs,
-                    const TraceOptions& options);
+                    const TraceOptions& options, Location where = std::source_location::current());
 
 /// A builder that calls of operations add to, while it is the innermost one of this thread.
 class Trace {
@@ -121,14 +124,16 @@ TracedModel adapt_model(F f, const std::string& name) {
 
 /// `f`: takes Tensors, or one span of them; returns a Tensor or a vector of them.
 template <class F>
-Program trace(F f, const std::vector<Type>& inputs, const TraceOptions& options = {}) {
-  return trace_function(internal::adapt(std::move(f), options.name), inputs, options);
+Program trace(F f, const std::vector<Type>& inputs, const TraceOptions& options = {},
+              Location where = std::source_location::current()) {
+  return trace_function(internal::adapt(std::move(f), options.name), inputs, options, where);
 }
 /// `f`: takes const Params& first.
 template <class F>
 Program trace(F f, const Params& params, const std::vector<Type>& inputs,
-              const TraceOptions& options = {}) {
-  return trace_model(internal::adapt_model(std::move(f), options.name), params, inputs, options);
+              const TraceOptions& options = {}, Location where = std::source_location::current()) {
+  return trace_model(internal::adapt_model(std::move(f), options.name), params, inputs, options,
+                     where);
 }
 
 }  // namespace heddle

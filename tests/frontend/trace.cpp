@@ -42,7 +42,7 @@ TEST(Trace, extents_are_those_of_tensors) {
   const std::string negative = testing::expect_error<ValueError>([&] {
     trace(same, {f32({3, -2})});
   });
-  EXPECT_EQ(negative,
+  EXPECT_EQ(testing::after_place(negative),
             "@main: input 'x0': a negative extent: found f32[3,-2], needed extents of 0 and more");
   const std::int64_t huge = std::int64_t{1} << 40;
   const std::string large = testing::expect_error<ValueError>([&] {
