@@ -1,6 +1,5 @@
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "heddle/frontend/export.h"
 #include "heddle/graph/text.h"
@@ -38,7 +37,12 @@ Arguments read_arguments(int argc, char** argv, const std::string& name) {
     } else if (option == "--target") {
       a.options.targets.push_back(argv[++i]);
     } else if (option == "--jobs") {
-      a.options.jobs = std::atoi(argv[++i]);
+      const std::string_view text = argv[++i];
+      const auto [end, error] =
+          std::from_chars(text.data(), text.data() + text.size(), a.options.jobs);
+      if (error != std::errc() || end != text.data() + text.size()) {
+        a.error = "--jobs needs a whole number, found '" + std::string(text) + "'";
+      }
     } else if (option == "--program") {
       a.program = true;
     } else if (option == "--help") {
@@ -67,7 +71,7 @@ int make(Arguments& a, const std::function<void(Library&)>& define) {
     return 0;
   }
   a.options.observer = environment_observer();
-  for (const std::string& file : export_library(library.functions(), a.options))
+  for (const std::string& file : export_library(library.functions(), a.options, {}))
     std::printf("%s\n", file.c_str());
   return 0;
 }

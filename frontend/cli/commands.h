@@ -11,17 +11,21 @@ namespace heddle::cli {
 
 struct Common {
   std::string file;      ///< model.heddle or model.hdb; verify, inspect: or a library
-  std::string function;  ///< empty: the first
+  std::string function;  ///< empty: run, grad: the first; others: all
+  bool json = false;
+};
+/// Of what is compiled here to run here.
+struct Running : Common {
   std::string target = "host";
   int threads = 0, jobs = 0;
-  bool json = false;
 };
 
 struct CompileCommand : Common {
   std::string output;  ///< path and name: "out/mlp" writes out/mlp.a ...
   std::vector<std::string> targets{"host"};
+  int jobs = 0;
 };
-struct RunCommand : Common {
+struct RunCommand : Running {
   std::vector<std::string> inputs;  ///< "x=@x.npy" ...
   std::string output;               ///< .npz, or empty: printed
   std::string carrier = "cpu";      ///< cpu, opencl or reference
@@ -31,21 +35,21 @@ struct ConvertCommand : Common {
   std::string output;  ///< .heddle: text; .hdb: binary
 };
 struct DumpCommand : Common {
-  std::string stage = "input";
+  std::string stage = "input", target = "host";
 };
 struct GradCommand : Common {
   std::vector<std::string> wrt;
   std::string output;  ///< .heddle or .hdb, or empty: printed
   bool value = false;
 };
-struct VerifyCommand : Common {
+struct VerifyCommand : Running {
   std::uint64_t seed = 1;
   double tolerance = 1e-4;  ///< of an output's largest element
   // Of a library.
   std::string check;   ///< its check file; empty: beside it
   std::string run_by;  ///< a command that runs its machine's programs; empty: this machine
 };
-struct InspectCommand : Common {
+struct InspectCommand : Running {
   bool perf = false;  ///< run it, and time each step
 };
 struct CacheCommand {

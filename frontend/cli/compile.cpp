@@ -16,13 +16,15 @@ int compile_command(const CompileCommand& options) {
     if (options.function.empty() || f.name == options.function)
       functions.push_back({f.name, Program({f})});
   }
-  const std::vector<std::string> files = export_library(
-      functions, {.name = output.filename().string(),
-                  .targets = options.targets,
-                  .folder = output.has_parent_path() ? output.parent_path().string() : ".",
-                  .jobs = options.jobs,
-                  .progress = progress_bar(),
-                  .observer = environment_observer()});
+  const std::vector<std::string> files =
+      export_library(functions,
+                     {.name = output.filename().string(),
+                      .targets = options.targets,
+                      .folder = output.has_parent_path() ? output.parent_path().string() : ".",
+                      .jobs = options.jobs,
+                      .progress = progress_bar(),
+                      .observer = environment_observer()},
+                     {});
   if (options.json) {
     std::printf("%s\n", nlohmann::ordered_json{{"files", files}}.dump(2).c_str());
   } else {

@@ -7,6 +7,7 @@
 namespace heddle::cli {
 
 int convert_command(const ConvertCommand& options) {
+  check_extension("convert", options.output, {".heddle", ".hdb"});
   const Program program = read_model(options);
   write_program(options.output, program);
   if (options.json) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "absl/strings/str_join.h"
 #include "heddle/graph/binary.h"
 #include "heddle/graph/error.h"
 #include "heddle/graph/text.h"
@@ -24,6 +25,21 @@ void write_text_file(const std::string& path, std::string_view text) {
   const std::string reason = std::strerror(errno);
   if (replace) std::remove(beside.c_str());
   throw RuntimeError({.message = "cannot write '" + path + "': " + reason});
+}
+
+void check_extension(const char* command, const std::string& path,
+                     const std::vector<std::string>& extensions) {
+  for (const std::string& extension : extensions) {
+    if (path.ends_with(extension)) return;
+  }
+  std::error_code error;
+  const bool is_other =
+      std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  if (is_other) return;
+  throw ValueError({.message = std::string(command) + ": unknown kind of file",
+                    .field = "--output",
+                    .found = "'" + path + "'",
+                    .needed = "a name that ends with " + absl::StrJoin(extensions, " or ")});
 }
 
 void write_program(const std::string& path, const Program& program) {

@@ -10,8 +10,10 @@
 namespace heddle::cli {
 
 int grad_command(const GradCommand& options) {
+  if (!options.output.empty()) check_extension("grad", options.output, {".heddle", ".hdb"});
   const Program model = read_model(options);
-  Program derived = options.value ? value_and_grad(model, options.wrt) : grad(model, options.wrt);
+  Program derived =
+      options.value ? value_and_grad(model, options.wrt, {}) : grad(model, options.wrt, {});
   derived = dead_node_elimination(common_subexpression_elimination(canonicalize(derived)));
   const std::string text = to_text(derived);
   if (!options.output.empty()) {

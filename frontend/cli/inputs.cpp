@@ -1,5 +1,6 @@
 #include "heddle/frontend/cli/inputs.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "heddle/frontend/cli/arrays.h"
 #include "heddle/frontend/params.h"
+#include "heddle/graph/extents.h"
 #include "heddle/graph/number_text.h"
 #include "heddle/graph/scalar_convert.h"
 
@@ -40,8 +42,38 @@ Literal from_random(const std::string& spec, const Type& type, const std::string
   return random_literal(type, seed, name, low, high);
 }
 
+[[noreturn]] void fail_value(const std::string& name, DType dtype, std::string_view text) {
+  throw ValueError(
+      {.message = "input '" + name + "': the value of its elements",
+       .found = "'" + std::string(text) + "'",
+       .needed = range_text(dtype) + ", as " + std::string(name_of(dtype)) + " holds"});
+}
+
+// Whole numbers do not pass through a double unless they are written as one: 1e3.
+template <class T>
+T parse_value(const std::string& name, std::string_view text) {
+  const DType dtype = dtype_of<T>;
+  if constexpr (std::is_same_v<T, bool>) {
+    if (text == "true") return true;
+    if (text == "false") return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    T whole = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (error == std::errc() && end == text.data() + text.size()) return whole;
+    if (error == std::errc::result_out_of_range) fail_value(name, dtype, text);
+  }
+  const std::optional<double> value = parse_float(text);
+  if (!value) fail_value(name, dtype, text);
+  const T element = convert_element<T>(*value);
+  const double kept = convert_element<double>(element);
+  const bool held =
+      is_floating(dtype) ? std::isfinite(kept) || !std::isfinite(*value) : kept == *value;
+  if (!held) fail_value(name, dtype, text);
+  return element;
+}
+
 // "2x3xf32=0": extents, dtype, the value of every element.
-Literal from_fill(const std::string& spec, std::string_view text) {
+Literal from_fill(const std::string& spec, const std::string& name, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == text.npos) fail(spec, "no value");
   std::vector<std::string> parts = absl::StrSplit(std::string(text.substr(0, equals)), 'x');
@@ -54,14 +86,22 @@ Literal from_fill(const std::string& spec, std::string_view text) {
     if (!absl::SimpleAtoi(p, &extent) || extent < 0) fail(spec, "'" + p + "' is no extent");
     dims.push_back(extent);
   }
-  return splat({*dtype, dims}, number(spec, text.substr(equals + 1)));
+  const Type type{*dtype, dims};
+  check_extents(type, "input '" + name + "'", "", {});
+  return dispatch_dtype(*dtype, [&](auto t) {
+    using T = typename decltype(t)::type;
+    const T value = parse_value<T>(name, text.substr(equals + 1));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
+    std::fill_n(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T), value);
+    return literal_from_bytes(type, std::move(bytes));
+  });
 }
 
 Literal read_input(const std::string& spec, const Type& type, const std::string& name,
                    std::string_view text) {
   if (text.starts_with("random")) return from_random(spec, type, name, text);
   if (text.starts_with("@")) return read_array(std::string(text.substr(1)), name);
-  return from_fill(spec, text);
+  return from_fill(spec, name, text);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ int inspect_perf(const Program& model, Executable& compiled, const InspectComman
 int inspect_command(const InspectCommand& options) {
   if (is_library(options.file)) return inspect_library(options);
   const Program model = read_model(options);
-  const std::unique_ptr<Executable> compiled = compile(model, compile_options(options));
+  const std::unique_ptr<Executable> compiled = compile(model, compile_options(options), {});
   if (options.perf) return inspect_perf(model, *compiled, options);
   const hd_artifact* artifact = hd_artifact_of(compiled->instance());
   const int threads = hd_threads(compiled->instance());

@@ -1,4 +1,6 @@
 // heddle: compile, run, check and look at programs.
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <new>
@@ -8,23 +10,61 @@
 #include "heddle/backends/lower.h"
 #include "heddle/frontend/cli/commands.h"
 #include "heddle/graph/error.h"
+#include "heddle/graph/number_text.h"
 
 namespace heddle::cli {
 namespace {
 
 enum ExitCode { kOk = 0, kMismatch = 1, kUsage = 2, kUnsupported = 3, kBadFile = 4 };
 
-void add_common(CLI::App* command, Common& options) {
-  command->add_option("model", options.file, "program text (.heddle) or its binary form (.hdb)")
-      ->required();
-  command->add_option("--function", options.function, "its name; default: the first");
-  command->add_option("--target", options.target,
-                      "host, host-opencl, or x86-64-linux-avx-avx2-f16c-fma-sse41");
-  command->add_option("--threads", options.threads, "when running; 0: one per CPU")
-      ->check(CLI::Range(0, 1000));
-  command->add_option("--jobs", options.jobs, "kernels compiled side by side; 0: one per CPU")
-      ->check(CLI::Range(0, 1000));
+constexpr char kFooter[] =
+    "Exit codes: 0 ok, 1 mismatch or failed run, 2 usage, 3 unsupported, 4 bad file.\n"
+    "Environment: HEDDLE_CACHE=FOLDER or off, HEDDLE_CACHE_BYTES=N: compiled kernels;\n"
+    "HEDDLE_CHECK=nan; HEDDLE_DUMP=STAGE,... or all; HEDDLE_TIME=1;\n"
+    "HEDDLE_TARGET_FEATURES=F,...: host has no more than these;\n"
+    "HEDDLE_KERNELC=FILE: the compile worker; HEDDLE_ZIG=FILE: the tools for other machines.";
+constexpr char kProgramFile[] = "program text (.heddle) or its binary form (.hdb)";
+constexpr char kProgramOrLibrary[] =
+    "program text (.heddle), its binary form (.hdb), or a library (.a, .so, .dylib)";
+
+void add_common(CLI::App* command, Common& options, const char* file, const char* function) {
+  command->add_option("model", options.file, file)->required();
+  command->add_option("--function", options.function, function);
   command->add_flag("--json", options.json, "machine-readable output");
+}
+
+void add_jobs(CLI::App* command, int& jobs) {
+  command->add_option("--jobs", jobs, "kernels compiled side by side; 0: one per CPU")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+}
+
+void add_target(CLI::App* command, std::string& target) {
+  command
+      ->add_option("--target", target, "host, host-opencl, or x86-64-linux-avx-avx2-f16c-fma-sse41")
+      ->capture_default_str();
+}
+
+void add_running(CLI::App* command, Running& options) {
+  add_target(command, options.target);
+  command->add_option("--threads", options.threads, "when running; 0: one per CPU")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  add_jobs(command, options.jobs);
+}
+
+// Texts that are checked as they are written: a number may be too large for its type.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && last == end) return "";
+  return "found '" + text + "', needed a whole number from 0 to 18446744073709551615";
+}
+std::string check_tolerance(const std::string& text) {
+  const std::optional<double> value = parse_float(text);
+  if (value && *value >= 0 && std::isfinite(*value)) return "";
+  return "found '" + text + "', needed a finite number of at least 0";
 }
 
 /// The chosen command, filled in while the line is parsed.
@@ -54,36 +94,43 @@ struct AllOptions {
 void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   CLI::App* c = add_command(app, chosen, "compile", "make a library and a C header", all.compile,
                             compile_command);
-  add_common(c, all.compile);
-  c->remove_option(c->get_option("--target"));
+  add_common(c, all.compile, kProgramFile, "its name; default: all of them");
   c->add_option("--target", all.compile.targets,
-                "one or more: host, host-opencl, x86-64-linux-avx2, arm-64-linux, arm-64-osx");
+                "one or more: host, host-opencl, x86-64-linux-avx2, arm-64-linux, arm-64-osx")
+      ->capture_default_str();
+  add_jobs(c, all.compile.jobs);
   c->add_option("-o,--output", all.compile.output, "path and name of the library: out/mlp")
       ->required();
 
   c = add_command(app, chosen, "run", "run a function", all.run, run_command);
-  add_common(c, all.run);
-  c->add_option("inputs", all.run.inputs, "x=@x.npy  x=2x3xf32=0  x=random:7  x=random:7:LOW:HIGH");
-  c->add_option("-o,--output", all.run.output, "results as .npz");
+  add_common(c, all.run, kProgramFile, "its name; default: the first");
+  c->add_option("inputs", all.run.inputs,
+                "x=@x.npy  x=@all.npz:x  x=2x3xf32=0  x=random:7  x=random:7:LOW:HIGH");
+  add_running(c, all.run);
+  c->add_option("-o,--output", all.run.output, "results as .npz; default: printed");
   c->add_option("--carrier", all.run.carrier,
-                "cpu, opencl, metal: the device there is, or reference: the interpreter");
+                "cpu, opencl, metal: the device there is, or reference: the interpreter")
+      ->capture_default_str();
   c->add_flag("--check-nan", all.run.check_nan,
               "stop at the first step that makes a NaN or an infinity");
 
   c = add_command(app, chosen, "dump", "print a stage of the compiler", all.dump, dump_command);
-  add_common(c, all.dump);
-  c->add_option("--stage", all.dump.stage, absl::StrJoin(stage_names(), " ") + ", or all");
+  add_common(c, all.dump, kProgramFile, "its name: it comes first");
+  add_target(c, all.dump.target);
+  c->add_option("--stage", all.dump.stage, absl::StrJoin(stage_names(), " ") + ", or all")
+      ->capture_default_str();
 
   c = add_command(app, chosen, "convert", "program text to its binary form, and back", all.convert,
                   convert_command);
-  add_common(c, all.convert);
+  add_common(c, all.convert, kProgramFile, "its name: it comes first");
   c->add_option("-o,--output", all.convert.output, "model.hdb: binary; model.heddle: text")
       ->required();
 
   c = add_command(app, chosen, "grad", "differentiate", all.grad, grad_command);
-  add_common(c, all.grad);
+  add_common(c, all.grad, kProgramFile, "its name; default: the first");
   c->add_option("--wrt", all.grad.wrt, "inputs, comma-separated")->required()->delimiter(',');
-  c->add_option("-o,--output", all.grad.output, "program text (.heddle)");
+  c->add_option("-o,--output", all.grad.output,
+                "model.hdb: binary; model.heddle: text; default: printed");
   c->add_flag("--value", all.grad.value, "keep the function's own outputs");
 
   c = add_command(
@@ -91,16 +138,23 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
       "compiled against interpreted, on seeded inputs; a library (.a, .so, .dylib): its "
       "self-test",
       all.verify, verify_command);
-  add_common(c, all.verify);
-  c->add_option("--seed", all.verify.seed, "of the inputs")->check(CLI::NonNegativeNumber);
-  c->add_option("--tolerance", all.verify.tolerance, "relative to an output's largest element");
+  add_common(c, all.verify, kProgramOrLibrary, "its name; default: all of them; not of a library");
+  add_running(c, all.verify);
+  c->add_option("--seed", all.verify.seed, "of the inputs")
+      ->check(CLI::Validator(check_seed, "", "seed"))
+      ->capture_default_str();
+  c->add_option("--tolerance", all.verify.tolerance, "relative to an output's largest element")
+      ->check(CLI::Validator(check_tolerance, "", "tolerance"))
+      ->capture_default_str();
   c->add_option("--check", all.verify.check, "of a library: its check file; default: beside it");
   c->add_option("--run-by", all.verify.run_by,
                 "of a library: what runs its machine's programs: \"qemu-aarch64 -L ...\"");
 
-  c = add_command(app, chosen, "inspect", "kernels, memory and work of a function, or of a library",
+  c = add_command(app, chosen, "inspect",
+                  "kernels, memory and work of a program, compiled here, or of a library",
                   all.inspect, inspect_command);
-  add_common(c, all.inspect);
+  add_common(c, all.inspect, kProgramOrLibrary, "its name; default: all of them; not of a library");
+  add_running(c, all.inspect);
   c->add_flag("--perf", all.inspect.perf,
               "run it and time each step: us, GF/s, GB/s, fraction of the roofline");
 
@@ -121,9 +175,9 @@ int report(const std::exception& e, int code) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("heddle: compile, run, check and look at tensor programs");
+  CLI::App app("heddle: compile, run, check and look at tensor programs", "heddle");
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 ok, 1 mismatch or failed run, 2 usage, 3 unsupported, 4 bad file.");
+  app.footer(kFooter);
   AllOptions all;
   Chosen chosen;
   define_commands(app, all, chosen);

@@ -8,7 +8,7 @@
 namespace heddle::cli {
 
 Program read_model(const Common& options) {
-  const Program program = read_program(options.file);
+  const Program program = read_program(options.file, {});
   if (options.function.empty()) return program;
   const Function& chosen = program.at(options.function);
   // Callees stay before their callers only if the chosen one moves alone: it is copied to the front
@@ -20,7 +20,7 @@ Program read_model(const Common& options) {
   return Program(std::move(functions));
 }
 
-CompileOptions compile_options(const Common& options) {
+CompileOptions compile_options(const Running& options) {
   CompileOptions compile;
   compile.target = parse_target(options.target);
   compile.threads = options.threads;

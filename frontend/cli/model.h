@@ -10,7 +10,7 @@ namespace heddle::cli {
 
 /// The model with the chosen function first. ValueError when there is no such function.
 Program read_model(const Common& options);
-CompileOptions compile_options(const Common& options);
+CompileOptions compile_options(const Running& options);
 
 }  // namespace heddle::cli
 

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "heddle/frontend/cli/arrays.h"
+#include "heddle/frontend/cli/files.h"
 #include "heddle/frontend/cli/inputs.h"
 #include "heddle/frontend/cli/model.h"
 #include "heddle/frontend/cli/print.h"
@@ -13,7 +14,7 @@ namespace {
 std::vector<Literal> run(const RunCommand& options, const Program& model,
                          const std::vector<Literal>& inputs) {
   const std::string& name = model.entry().name;
-  if (options.carrier == "reference") return interpret(model, name, inputs);
+  if (options.carrier == "reference") return interpret(model, name, inputs, {});
   if (options.carrier != "cpu" && options.carrier != "opencl" && options.carrier != "metal") {
     throw NotAvailableError({.message = "run: unknown carrier",
                              .found = "'" + options.carrier + "'",
@@ -22,7 +23,7 @@ std::vector<Literal> run(const RunCommand& options, const Program& model,
   CompileOptions compile_with = compile_options(options);
   if (options.carrier != "cpu") compile_with.target.carrier = options.carrier;
   compile_with.check_nan = options.check_nan;
-  return compile(model, compile_with)->run(name, inputs);
+  return compile(model, compile_with, {})->run(name, inputs, {});
 }
 
 nlohmann::ordered_json as_json(const Literal& literal) {
@@ -36,6 +37,7 @@ nlohmann::ordered_json as_json(const Literal& literal) {
 }  // namespace
 
 int run_command(const RunCommand& options) {
+  if (!options.output.empty()) check_extension("run", options.output, {".npz"});
   const Program model = read_model(options);
   const Function& f = model.entry();
   const std::vector<Literal> results = run(options, model, read_inputs(f, options.inputs));
