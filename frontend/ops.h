@@ -1,7 +1,11 @@
-// The operations a person calls. Shapes broadcast right-aligned; a number beside a tensor takes the
-// tensor's dtype. Integers become f32 where an operation has floating results. Axes may be
-// negative: -1 is the last. Errors: TypeError for dtypes and kinds, ValueError for shapes and axes,
-// each with the caller's file and line.
+// The operations a person calls. Shapes broadcast right-aligned. Tensors meet in the
+// widest dtype of bool, integers, floats; a signed and an unsigned integer in the signed one that
+// holds both, or f32 (u64), f16 and bf16 in f32 (the table is in graph/promote.cpp). A number takes
+// the tensor's dtype, but beside an integer tensor a number that is not whole (and `true`) makes
+// both f32, and beside a bool tensor a whole one makes both i32; a whole number that the dtype
+// cannot hold is an OverflowError. Integers become f32 where an operation has floating results.
+// Axes may be negative: -1 is the last. Errors: TypeError for dtypes and kinds, ValueError for
+// shapes and axes, each with the caller's file and line.
 #ifndef HEDDLE_FRONTEND_OPS_H_
 #define HEDDLE_FRONTEND_OPS_H_
 
@@ -151,21 +155,25 @@ TopK top_k(TensorArg x, std::int64_t k);
 
 // ---- cumulative, along one axis; reverse: from the end; exclusive: without the element itself
 // ----
+/// In x's dtype, as sum and prod: integers wrap, bool becomes i32.
 Tensor cumsum(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
 /// Derivatives are right at zeros.
 Tensor cumprod(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
-/// NaN wins. The derivative goes to the first of equal ones.
+/// NaN wins; of zeros of both signs either. The derivative goes to the first of equal ones.
 Tensor cummax(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
 Tensor cummin(TensorArg x, std::int64_t axis = -1, bool reverse = false, bool exclusive = false);
 
 // ---- reductions: over all axes, or over those named (removed from the shape unless keepdims) ----
+/// In x's dtype: integers wrap (a u8 sum is a u8: convert x first for a wider one), bool is counted
+/// in i32. prod likewise; the mean of integers is f32.
 Tensor sum(TensorArg x);
 Tensor sum(TensorArg x, Axes axes, bool keepdims = false);
 Tensor prod(TensorArg x);
 Tensor prod(TensorArg x, Axes axes, bool keepdims = false);
 Tensor mean(TensorArg x);
 Tensor mean(TensorArg x, Axes axes, bool keepdims = false);
-/// Largest element; NaN wins. Over nothing: -inf, or the lowest integer.
+/// Largest element; NaN wins; of zeros of both signs either. Over nothing: -inf, or the lowest
+/// integer.
 Tensor reduce_max(TensorArg x);
 Tensor reduce_max(TensorArg x, Axes axes, bool keepdims = false);
 Tensor reduce_min(TensorArg x);

@@ -30,7 +30,9 @@ struct TiledOptions {
 /// It runs what consists of elementwise operations, conversions, broadcasts, transposes, reshapes,
 /// reductions by sum, product, extreme, any and all, and products (dot_general): the whole call at
 /// once, gradients too, without a temporary between elementwise operations.
-/// UnsupportedOperationPlan for all others, and for plans whose accumulation is sequential.
+/// UnsupportedOperationPlan for all others (sort, argsort, top_k, cumulative ones, take and
+/// scatter_add, dynamic slices, slice, pad, concatenate, reverse, argmax and argmin, windows and
+/// convolutions, random numbers), and for plans whose accumulation is sequential.
 ///
 /// Order of sums. What fits into one tile is added as the cpu carrier adds it. Else tiles are taken
 /// in row-major order; floats are added in f64 and rounded once (in a tile of a product: in the

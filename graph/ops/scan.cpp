@@ -178,8 +178,8 @@ constinit const Operation op_cummax = cumulative(
      .atol = 0,
      .text = "result[i] = the greatest x[j], j <= i, along one axis; reverse: j >= i; exclusive: "
              "without i itself.\nC1 x has an integer or floating dtype.\nC2 0 <= axis < rank.\nNaN "
-             "from the first NaN on. Of nothing: -inf, or the least integer. The derivative goes "
-             "to the first of equal ones."});
+             "from the first NaN on; of zeros of both signs either. Of nothing: -inf, or the least "
+             "integer. The derivative goes to the first of equal ones."});
 
 constinit const Operation op_cummin = cumulative(
     {.name = "cummin",
@@ -190,7 +190,7 @@ constinit const Operation op_cummin = cumulative(
      .atol = 0,
      .text = "result[i] = the least x[j], j <= i, along one axis; reverse: j >= i; exclusive: "
              "without i itself.\nC1 x has an integer or floating dtype.\nC2 0 <= axis < rank.\nNaN "
-             "from the first NaN on. Of nothing: inf, or the greatest integer. The derivative goes "
-             "to the first of equal ones."});
+             "from the first NaN on; of zeros of both signs either. Of nothing: inf, or the "
+             "greatest integer. The derivative goes to the first of equal ones."});
 
 }  // namespace heddle
