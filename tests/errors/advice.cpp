@@ -15,12 +15,13 @@ void in_a_trace(const F& f) {
 
 TEST(Advice, MissingParametersAreAllNamed) {
   Params params;
-  const Tensor x = zeros({2, 3});
+  const TensorOptions there{.carrier = "reference"};
+  const Tensor x = zeros({2, 3}, there);
   const auto linear = [&] { nn::linear(params, "layer", x); };
   expect_error<ValueError>(linear, "no parameters 'layer.w', 'layer.b'; there are: none");
-  params["layer.b"] = zeros({4});
+  params["layer.b"] = zeros({4}, there);
   expect_error<ValueError>(linear, "no parameter 'layer.w'; there are: layer.b");
-  params["layer.w"] = zeros({3, 4});
+  params["layer.w"] = zeros({3, 4}, there);
   linear();
 }
 
