@@ -93,7 +93,8 @@ class InProcess final : public Executable {
     try {
       instance_.emplace(tables_.artifact(), &run_options);
     } catch (const StatusError& e) {
-      throw RuntimeError({.message = e.what()});
+      throw RuntimeError(
+          {.message = absl::StrCat("function '", lowered_.program.entry().name, "': ", e.what())});
     }
   }
 
@@ -153,8 +154,8 @@ std::unique_ptr<Executable> compile_program(const Program& program, const Compil
   with_context({.operation = "compile"}, [&] { find_device(options.target); });  // before any work
   Lowered lowered = lower(program, options.target, options.observer, options.generic);
   const Cache cache = Cache::open();
-  const std::vector<KernelObject> objects = compile_kernels(
-      lowered.plan.kernels, cache, {.jobs = options.jobs, .progress = options.progress});
+  const std::vector<KernelObject> objects =
+      compile_kernels(lowered.plan, cache, {.jobs = options.jobs, .progress = options.progress});
   SharedObject kernels;
   if (!objects.empty()) kernels = SharedObject::from_bytes(linked(objects, cache));
   return std::make_unique<InProcess>(std::move(lowered), objects, std::move(kernels), options);

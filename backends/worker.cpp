@@ -65,9 +65,10 @@ struct Job {
 
 class Compilation {
  public:
-  Compilation(const Cache& cache, const WorkerOptions& options)
+  Compilation(const Cache& cache, const WorkerOptions& options, const Plan* plan)
       : cache_(cache),
         options_(options),
+        plan_(plan),
         worker_(options.worker.empty() ? worker_path() : options.worker),
         identity_(worker_identity(worker_)) {}
 
@@ -180,15 +181,38 @@ class Compilation {
     for (const Node& n : job.kernel->body.nodes) {
       if (where == Location{}) where = n.where;
     }
-    throw CompileError({.message = "kernel " + kernel_symbol(*job.kernel) + " (" +
-                                   kernel_label(*job.kernel) + ") does not compile: " + how +
+    throw CompileError({.message = user_of(job) + "kernel " + kernel_symbol(*job.kernel) + " (" +
+                                   kernel_label(*job.kernel) + results_of(job) +
+                                   ") does not compile: " + how +
                                    (words.empty() ? "" : ": " + words),
                         .operation = "compile",
                         .where = where});
   }
 
+  // " -> f32[5,9]".
+  static std::string results_of(const Job& job) {
+    std::string text;
+    const Function& body = job.kernel->body;
+    for (const Output& o : body.outputs) {
+      text += (text.empty() ? " -> " : ", ") + to_text(body.type(o.value));
+    }
+    return text;
+  }
+  std::string user_of(const Job& job) const {
+    if (plan_ == nullptr) return "";
+    const auto number = static_cast<std::size_t>(job.kernel - plan_->kernels.data());
+    for (const FunctionPlan& f : plan_->functions) {
+      for (const Step& step : f.steps) {
+        const auto* k = std::get_if<KernelStep>(&step.what);
+        if (k != nullptr && k->kernel == number) return "function '" + f.name + "': ";
+      }
+    }
+    return "";
+  }
+
   const Cache& cache_;
   const WorkerOptions& options_;
+  const Plan* plan_;
   std::string worker_, identity_;
   std::vector<Job> jobs_;
   std::mutex mutex_;
@@ -202,7 +226,13 @@ class Compilation {
 std::vector<KernelObject> compile_kernels(std::span<const Kernel> kernels, const Cache& cache,
                                           const WorkerOptions& options) {
   if (kernels.empty()) return {};
-  return Compilation(cache, options).run(kernels);
+  return Compilation(cache, options, nullptr).run(kernels);
+}
+
+std::vector<KernelObject> compile_kernels(const Plan& plan, const Cache& cache,
+                                          const WorkerOptions& options) {
+  if (plan.kernels.empty()) return {};
+  return Compilation(cache, options, &plan).run(plan.kernels);
 }
 
 std::string worker_identity(const std::string& path) {

@@ -11,6 +11,7 @@
 #include "heddle/backends/cache.h"
 #include "heddle/backends/kernel_object.h"
 #include "heddle/schedule/kernel.h"
+#include "heddle/schedule/plan.h"
 
 namespace heddle {
 
@@ -29,6 +30,10 @@ struct WorkerOptions {
 /// kernel whose worker failed, crashed or hung; no further ones are started and nothing is left
 /// behind.
 std::vector<KernelObject> compile_kernels(std::span<const Kernel> kernels, const Cache& cache,
+                                          const WorkerOptions& options = {});
+
+/// Those of a plan: the error names the function that a kernel is for, too.
+std::vector<KernelObject> compile_kernels(const Plan& plan, const Cache& cache,
                                           const WorkerOptions& options = {});
 
 /// HEDDLE_KERNELC, else beside the running library or program, else where it was built.

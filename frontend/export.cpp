@@ -106,8 +106,8 @@ class Exporter {
     for (const Target& target : machine) {
       lowered.push_back(lower(program_, target, options_.observer));
       const Plan& plan = lowered.back().plan;
-      objects.push_back(compile_kernels(plan.kernels, cache_,
-                                        {.jobs = options_.jobs, .progress = options_.progress}));
+      objects.push_back(
+          compile_kernels(plan, cache_, {.jobs = options_.jobs, .progress = options_.progress}));
       plans.push_back({&plan, objects.back()});
     }
     const WriteOptions write{.name = options_.name,

@@ -29,6 +29,7 @@ extern "C" {
 enum {
   $NAME_OK = 0,
   $NAME_INVALID = 1,          /* a null or misaligned pointer, or a wrong option */
+  $NAME_MISMATCH = 2,         /* a device's buffer that is too small */
   $NAME_OVERLAP = 3,          /* an output lies over another argument */
   $NAME_BUSY = 4,             /* another call of this instance is running */
   $NAME_CANCELLED = 5,        /* the cancel flag was set */
@@ -84,7 +85,7 @@ typedef struct $name_options {
 /* Owns threads, workspace and packed constants. NULL options: defaults. NULL on failure: $name_error(NULL) has the text. */
 $name_t *$name_create(const $name_options *options);
 void $name_destroy($name_t *instance);
-/* The text of the last failure; after $name_selftest its report. Never NULL. */
+/* The text of the last failure; after $name_selftest its report, whole, until the next call. Never NULL. */
 const char *$name_error(const $name_t *instance);
 /* The exact bytes an instance with so many threads works in: peak, everything included. */
 size_t $name_workspace_bytes(int threads);
@@ -92,6 +93,15 @@ size_t $name_workspace_bytes(int threads);
 int $name_threads(const $name_t *instance);
 /* Runs the cases of $name.check: values against stored ones, gradients against directional derivatives. */
 int $name_selftest($name_t *instance, const char *check_file);
+)";
+
+// Of libraries for devices that take buffers.
+constexpr char kBuffers[] = R"(
+/* A tensor in a buffer of the device: id<MTLBuffer>, from `offset` on, a multiple of 512. */
+typedef struct $name_buffer {
+  void *buffer;
+  uint64_t offset;
+} $name_buffer;
 )";
 
 constexpr char kEnd[] = R"(
@@ -161,6 +171,26 @@ std::string argument_text(const SignatureDescription& s, std::uint32_t i,
   return text + "\n";
 }
 
+// "int mlp_train_step_buffers(mlp_t *instance, const mlp_buffer *buffers)"
+std::string buffers_prototype(const std::string& name, const SignatureDescription& s) {
+  return absl::StrCat("int ", name, "_", c_name(s.name), "_buffers(", name, "_t *instance, const ",
+                      name, "_buffer *buffers)");
+}
+
+std::string buffers_text(const std::string& name, const SignatureDescription& s) {
+  std::vector<std::string> tensors;
+  for (const TensorDescription& t : s.inputs) tensors.push_back(t.name);
+  for (const TensorDescription& t : s.outputs) {
+    tensors.push_back(t.shares < 0 ? t.name : absl::StrCat(t.name, " (in place: NULL)"));
+  }
+  std::string text = absl::StrCat("\n/* ", s.name, " on tensors in the device's buffers:\n");
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    absl::StrAppend(&text, "   ", i, ": ", tensors[i], "\n");
+  }
+  return absl::StrCat(text, "   The results are there when it returns. */\n",
+                      buffers_prototype(name, s), ";\n");
+}
+
 std::string function_text(const std::string& name, const SignatureDescription& s) {
   std::string text = absl::StrCat("\n/* ", s.name, "\n");
   const std::vector<std::string> names = parameter_names(s);
@@ -223,6 +253,12 @@ std::string header_text(const ArtifactDescription& d) {
   for (std::size_t f = 0; f < d.signatures.size(); ++f) {
     if (static_cast<int>(f) != d.prepare) text += function_text(d.name, d.signatures[f]);
   }
+  if (takes_buffers(d)) {
+    text += fill(kBuffers, d.name);
+    for (std::size_t f = 0; f < d.signatures.size(); ++f) {
+      if (static_cast<int>(f) != d.prepare) text += buffers_text(d.name, d.signatures[f]);
+    }
+  }
   return text + fill(kEnd, d.name);
 }
 
@@ -236,6 +272,11 @@ std::string functions_source(const ArtifactDescription& d) {
       absl::StrAppend(&text, "(void *)", parameter, ", ");
     absl::StrAppend(&text, "NULL};\n  return hd_run((hd_instance *)instance, ", f, ", arguments, ",
                     s.arguments.size(), ");\n}\n");
+    if (!takes_buffers(d)) continue;
+    absl::StrAppend(&text, buffers_prototype(d.name, s),
+                    " {\n  return hd_run_buffers((hd_instance *)instance, ", f,
+                    ", (const hd_device_buffer *)buffers, ", s.inputs.size() + s.outputs.size(),
+                    ");\n}\n");
   }
   return text;
 }

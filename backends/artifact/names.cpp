@@ -295,6 +295,12 @@ std::string size_name(const std::string& library, const SignatureDescription& s,
                       mixed ? "_bytes" : "_count");
 }
 
+bool takes_buffers(const ArtifactDescription& description) {
+  return std::any_of(
+      description.plans.begin(), description.plans.end(),
+      [](const PlanDescription& p) { return p.device != nullptr && p.device->wrap != nullptr; });
+}
+
 void check_names(const ArtifactDescription& description, std::string_view fixed) {
   const std::string& library = description.name;
   check_library(library);
@@ -308,6 +314,7 @@ void check_names(const ArtifactDescription& description, std::string_view fixed)
     }
     if (static_cast<int>(f) == description.prepare) continue;
     take_function(owners, library, s.name);
+    if (takes_buffers(description)) take_function(owners, library, s.name + "_buffers");
     for (std::uint32_t i = 0; i < s.arguments.size(); ++i) {
       if (!is_single(s, i)) take_tree(owners, library, s, i);
     }

@@ -29,6 +29,9 @@ std::string leaf_name(const std::string& library, const TensorDescription& tenso
 std::string size_name(const std::string& library, const SignatureDescription& signature,
                       std::uint32_t argument);
 
+/// Whether its functions exist for tensors in a device's own buffers, too: "train_step_buffers".
+bool takes_buffers(const ArtifactDescription& description);
+
 /// Throws ValueError when the artifact's name cannot be one in C, and when two things have one name
 /// there, with both: functions, leaves and sizes of trees, and the identifiers of `fixed`, the text
 /// that every header begins with.

@@ -202,9 +202,11 @@ std::string tables_source(const hd_artifact& artifact) {
 
 std::string constants_source(const hd_artifact& artifact, bool mach_o) {
   std::string out = mach_o ? ".section __TEXT,__const\n" : ".section .rodata,\"a\"\n";
+  // Where a device can use them without a copy.
+  const int alignment = artifact.plans[0].device != nullptr ? 9 : 6;
   for (std::uint32_t i = 0; i < artifact.n_constants; ++i) {
     const std::string symbol = absl::StrCat(mach_o ? "_" : "", artifact.name, "_constant", i);
-    absl::StrAppend(&out, ".p2align 6\n.globl ", symbol, "\n", symbol, ":\n");
+    absl::StrAppend(&out, ".p2align ", alignment, "\n.globl ", symbol, "\n", symbol, ":\n");
     if (artifact.constants[i].bytes) absl::StrAppend(&out, ".incbin \"constant", i, ".bin\"\n");
   }
   return out +

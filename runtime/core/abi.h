@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 #define HD_MAGIC 0x4c444448u /* "HDDL" */
-#define HD_ABI 2u            /* layout of these structs: must be equal */
+#define HD_ABI 3u            /* layout of these structs: must be equal */
 #define HD_FORMAT 1u         /* meaning of the fields: an older one runs, a newer one is refused */
 #define HD_ALIGNMENT 64u     /* of the workspace and of every arena buffer */
 #define HD_MAX_RANK 16
@@ -170,6 +170,12 @@ typedef struct {
   int (*launch)(void* module, const char* name, const int32_t blocks[3], const int32_t threads[3],
                 int shared_bytes, const void* kinds, void** arguments, const int8_t* is_buffer);
   void (*fail)(const char* what); /* as if something that was asked for had failed */
+  /* NULL, or: the host's bytes as memory without a copy of them, until it is released; so long they
+     stay where they are and as they are. 0: not these bytes. */
+  hd_memory (*map)(const void* bytes, uint64_t size);
+  /* NULL, or: a buffer of the device's own kind (id<MTLBuffer>) from `offset` on, a multiple of the
+     alignment, as memory. 0: it holds fewer bytes, or there is no room. */
+  hd_memory (*wrap)(void* buffer, uint64_t offset, uint64_t bytes);
 } hd_device;
 
 typedef struct {
@@ -317,6 +323,13 @@ typedef struct {
   hd_memory device; /* 0: host memory */
 } hd_tensor;
 
+/* A tensor in a buffer of the device's own kind: id<MTLBuffer>, from `offset` on, a multiple of 512
+   (what DLPack has as data and byte_offset of a tensor on kDLMetal). */
+typedef struct {
+  void* buffer;
+  uint64_t offset;
+} hd_device_buffer;
+
 /* Makes an instance: checks the artifact, picks the plan, allocates, prepares constants. NULL
    options: defaults. On failure *instance is NULL and the text is in options->message and in
    hd_error(NULL). */
@@ -333,6 +346,13 @@ int hd_run(hd_instance* instance, uint32_t function, void* const* arguments, uin
 int hd_run_tensors(hd_instance* instance, uint32_t function, const hd_tensor* tensors,
                    uint32_t n_tensors);
 
+/* The same with each tensor in a buffer of the plan's device; nothing is sent or fetched, and the
+   results are there when the call returns. Buffers that are too small are HD_MISMATCH, devices
+   without such buffers HD_UNSUPPORTED. An output that shares a donated input has that input's place
+   or NULL. */
+int hd_run_buffers(hd_instance* instance, uint32_t function, const hd_device_buffer* buffers,
+                   uint32_t n_buffers);
+
 /* The number of a function, or -1. */
 int hd_find_function(const hd_artifact* artifact, const char* name);
 
@@ -343,15 +363,16 @@ uint64_t hd_plan_workspace_bytes(const hd_plan* plan, int actual_threads);
 
 /* What an instance takes on its device: prepared constants + arena + arrays between launches, of
    the kernel that has most + the largest function's arguments (not with HD_DEVICE_TENSORS), each
-   tensor and each part rounded up to its alignment, + constants. 0: on the CPU. */
+   tensor and each part rounded up to its alignment, + constants (those that it maps take none). 0:
+   on the CPU. */
 uint64_t hd_device_bytes(const hd_artifact* artifact, const hd_plan* plan, uint32_t flags);
 
 int hd_threads(const hd_instance* instance);          /* the actual number; of NULL 0 */
 const char* hd_features(const hd_instance* instance); /* of the plan that was picked */
 const hd_artifact* hd_artifact_of(const hd_instance* instance);
 
-/* The text of the last failure (NULL: of the last failed create in this copy of the runtime). Never
- * NULL. */
+/* The text of the last failure (NULL: of the last failed create in this copy of the runtime); after
+ * hd_selftest its report, whole, until the next call of the instance. Never NULL. */
 const char* hd_error(const hd_instance* instance);
 
 /* Runs every case of a .check file (FORMAT.md). hd_error has one line per function, also on

@@ -3,17 +3,6 @@
 #include "heddle/runtime/core/core.h"
 
 namespace hdcore {
-namespace {
-
-struct Range {
-  uintptr_t begin, end;
-};
-
-Range range_of(const void* pointer, uint64_t bytes) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(pointer);
-  return {begin, begin + bytes};
-}
-bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
 
 Text begin_message(hd_instance& instance, const hd_signature& s) {
   Text text(instance.message, sizeof instance.message);
@@ -21,7 +10,6 @@ Text begin_message(hd_instance& instance, const hd_signature& s) {
   return text;
 }
 
-// The signature of a function that callers may run, or null with a message.
 const hd_signature* find_signature(hd_instance& instance, uint32_t function, uint32_t found,
                                    bool tensors) {
   const hd_artifact& artifact = *instance.artifact;
@@ -39,6 +27,24 @@ const hd_signature* find_signature(hd_instance& instance, uint32_t function, uin
   return nullptr;
 }
 
+int refuse_overlap(hd_instance& instance, const hd_signature& s, const char* a, const char* b) {
+  begin_message(instance, s) << "argument '" << a << "' is written and overlaps argument '" << b
+                             << "'";
+  return HD_OVERLAP;
+}
+
+namespace {
+
+struct Range {
+  uintptr_t begin, end;
+};
+
+Range range_of(const void* pointer, uint64_t bytes) {
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(pointer);
+  return {begin, begin + bytes};
+}
+bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
+
 int refuse_pointer(hd_instance& instance, const hd_signature& s, const char* name,
                    const void* pointer, uint32_t alignment) {
   Text text = begin_message(instance, s);
@@ -54,12 +60,6 @@ int refuse_host(hd_instance& instance, const hd_signature& s, const char* name) 
   begin_message(instance, s) << "argument '" << name << "' is in host memory; this instance takes "
                              << "tensors that are on its device";
   return HD_INVALID;
-}
-
-int refuse_overlap(hd_instance& instance, const hd_signature& s, const char* a, const char* b) {
-  begin_message(instance, s) << "argument '" << a << "' is written and overlaps argument '" << b
-                             << "'";
-  return HD_OVERLAP;
 }
 
 int refuse_tensor(hd_instance& instance, const hd_signature& s, uint32_t number,

@@ -37,12 +37,15 @@ constexpr uint64_t kMostElements = uint64_t{1} << 56;            // more is nons
 uint64_t count_elements(const int64_t* extents, uint32_t rank);  // at most kMostElements
 
 // ---- message.cc ----
-// Builds a text in a caller's buffer; what does not fit is cut. Locale-independent.
+// Builds a text in a caller's buffer, where what does not fit is cut, or in memory that grows.
+// Locale-independent.
 class Text {
  public:
   Text(char* data, size_t size) : data_(data), size_(size) {
     if (size_) data_[0] = 0;
   }
+  // By the options' allocator: whoever makes it releases `data`, `size` bytes.
+  explicit Text(const hd_options& memory) : memory_(&memory) {}
   Text& operator<<(const char* text);
   Text& operator<<(int64_t value);
   Text& operator<<(uint64_t value);
@@ -51,11 +54,17 @@ class Text {
   Text& operator<<(double value);  // three significant digits
   Text& add_type(uint32_t dtype, uint32_t rank, const int64_t* extents);
   size_t length() const { return length_; }
+  char* data() const { return data_; }
+  size_t size() const { return size_; }
+  bool cut() const { return cut_; }
 
  private:
   void add(char c);
-  char* data_;
-  size_t size_, length_ = 0;
+  bool grow();
+  char* data_ = nullptr;
+  size_t size_ = 0, length_ = 0;
+  const hd_options* memory_ = nullptr;
+  bool cut_ = false;
 };
 
 // ---- threads.cc, scratch.cc ----
@@ -141,13 +150,19 @@ struct DeviceMemory {
   hd_memory block;
   ArrayStack stack;
   hd_memory* constants;
+  bool* mapped;      // per constant: it is the artifact's own bytes, not a copy
   hd_memory* views;  // of the block
   uint32_t n_views;
   uint8_t* staging;  // HD_CHECK_NAN: room for any step's output
   uint64_t staging_bytes;
+  FunctionState* wrapped;  // whose call gave buffers of the device's own kind; null: none
 };
 int open_device(hd_instance& instance, Text& text);
 void close_device(hd_instance& instance);
+// What a call of hd_run_buffers gives, as memories of the function's tensors, and their end.
+int check_buffers(hd_instance& instance, uint32_t function, const hd_device_buffer* buffers,
+                  uint32_t count);
+void unwrap(hd_instance& instance);
 // Sends what the caller gives, runs the steps, fetches what the caller gets.
 int run_on_device(hd_instance& instance, uint32_t function,
                   int (*run_steps)(hd_instance& instance, uint32_t function));
@@ -160,12 +175,19 @@ int fetch_output(hd_instance& instance, const FunctionState& f, uint32_t step, u
 
 // ---- instance.cc ----
 int fail_null(const char* text);  // HD_INVALID; the text is hd_error(NULL)'s
+void forget_report(hd_instance& instance);
 
 // ---- check.cc, validate.cc, cpu.cc ----
 int check_artifact(const hd_artifact& artifact, Text& text);
 uint64_t tensor_bytes(const hd_signature& signature, uint32_t tensor);
 // The elements from a buffer's first to past its last, at most kMostElements.
 uint64_t span_of(const hd_buffer& buffer, const int64_t* extents_then_strides);
+// The signature of a function that callers may run, or null with a message: it takes `found`
+// tensors or arguments.
+const hd_signature* find_signature(hd_instance& instance, uint32_t function, uint32_t found,
+                                   bool tensors);
+Text begin_message(hd_instance& instance, const hd_signature& s);
+int refuse_overlap(hd_instance& instance, const hd_signature& s, const char* a, const char* b);
 int check_arguments(hd_instance& instance, uint32_t function, void* const* arguments,
                     uint32_t count);
 int check_tensors(hd_instance& instance, uint32_t function, const hd_tensor* tensors,
@@ -194,6 +216,8 @@ struct hd_instance {
   uint32_t busy;
   int32_t kernel_status;  // set by any thread of a run
   char message[4096];
+  char* report;  // of the self-test, when that came last: instead of the message
+  uint64_t report_bytes;
 };
 
 #endif  // HEDDLE_RUNTIME_CORE_CORE_H_

@@ -1,6 +1,7 @@
 // Plans whose kernels run on a device. Its memory is made at create:
 //   prepared constants | arena | arrays between launches | arguments of the function that runs
-// as one block with a view for each buffer and each tensor, and one memory per constant. A run
+// as one block with a view for each buffer and each tensor, and one memory per constant: the
+// artifact's own bytes, where the device can use them. A run
 // sends inputs, asks for its steps one after the other, fetches outputs and waits once.
 #include "heddle/runtime/core/core.h"
 
@@ -52,6 +53,12 @@ bool is_used(const hd_plan& plan, uint32_t constant) {
   return false;
 }
 
+// Large ones that the device can use where they are; 0: it has to have a copy.
+hd_memory map(const hd_device& device, const hd_constant& constant) {
+  constexpr uint64_t kLeast = 16384;  // a page
+  return device.map && constant.bytes >= kLeast ? device.map(constant.data, constant.bytes) : 0;
+}
+
 // Makes an instance's memory; false when there is no room.
 class Maker {
  public:
@@ -78,7 +85,9 @@ class Maker {
     for (uint32_t i = 0; i < artifact_.n_constants; ++i) {
       if (!is_used(plan_, i)) continue;
       hd_memory& memory = instance_.device.constants[i];
-      memory = device_.allocate(some(artifact_.constants[i].bytes));
+      memory = map(device_, artifact_.constants[i]);
+      instance_.device.mapped[i] = memory != 0;
+      if (!memory) memory = device_.allocate(some(artifact_.constants[i].bytes));
       if (!memory) return false;
     }
     return true;
@@ -152,7 +161,7 @@ int send_constants(const hd_instance& instance, char* why, size_t size) {
   for (uint32_t i = 0; i < instance.artifact->n_constants; ++i) {
     const hd_constant& c = instance.artifact->constants[i];
     const hd_memory to = instance.device.constants[i];
-    if (to && c.bytes) device.write(to, 0, c.data, c.bytes);
+    if (to && c.bytes && !instance.device.mapped[i]) device.write(to, 0, c.data, c.bytes);
   }
   const int status = device.wait(why, size);
   device.end();
@@ -178,14 +187,30 @@ void fetch_outputs(const hd_device& device, const FunctionState& f) {
   }
 }
 
-// The message of a failure is there already when `status` is not HD_OK.
+// With what it makes: "net.step: step 3 (k7: exp net.cpp:12) -> f32[40]".
+Text& describe_result(Text& text, const hd_instance& instance, const FunctionState& f,
+                      uint32_t number) {
+  describe_step(text, instance, f, number);
+  const hd_step& step = *f.steps[number].step;
+  if (!step.n_outputs) return text;
+  const hd_buffer& table = table_of(instance, f, step, step.n_inputs);
+  text << " -> ";
+  return text.add_type(table.dtype, table.rank, instance.plan->dims + table.first_dim);
+}
+
+// The message of a failure is there already when `status` is not HD_OK. All steps were asked for by
+// now: which of them it was the device does not say.
 int wait(hd_instance& instance, const FunctionState& f, int status) {
   char why[1024] = "";
   const int failed = instance.plan->device->wait(why, sizeof why);
   if (status || !failed) return status;
-  Text(instance.message, sizeof instance.message)
-      << instance.artifact->name << "." << f.signature->name << " on "
-      << instance.plan->device->name << ": " << why;
+  Text text(instance.message, sizeof instance.message);
+  if (f.function->n_steps) {
+    describe_result(text, instance, f, f.function->n_steps - 1) << " or before it";
+  } else {
+    text << instance.artifact->name << "." << f.signature->name;
+  }
+  text << " on " << instance.plan->device->name << ": " << why;
   return HD_DEVICE_FAILED;
 }
 
@@ -279,7 +304,7 @@ int wait_for_step(hd_instance& instance, const FunctionState& f, uint32_t step) 
   char why[1024] = "";
   if (!instance.plan->device->wait(why, sizeof why)) return HD_OK;
   Text text(instance.message, sizeof instance.message);
-  describe_step(text, instance, f, step) << " on " << instance.plan->device->name << ": " << why;
+  describe_result(text, instance, f, step) << " on " << instance.plan->device->name << ": " << why;
   return HD_DEVICE_FAILED;
 }
 

@@ -192,6 +192,7 @@ void build_device(hd_instance& instance, Layout& layout) {
     views += s.n_inputs + s.n_outputs;
   }
   instance.device.constants = layout.take<hd_memory>(instance.artifact->n_constants);
+  instance.device.mapped = layout.take<bool>(instance.artifact->n_constants);
   instance.device.views = layout.take<hd_memory>(views);
 }
 
@@ -339,8 +340,10 @@ int run_checked(hd_instance* instance, uint32_t function, Check check) {
   if (!instance) return fail_null("the instance is null");
   if (__atomic_exchange_n(&instance->busy, 1, __ATOMIC_ACQUIRE)) return HD_BUSY;
   instance->message[0] = 0;
+  forget_report(*instance);
   int status = check(*instance);
   if (!status) status = execute(*instance, function);
+  unwrap(*instance);
   __atomic_store_n(&instance->busy, 0, __ATOMIC_RELEASE);
   return status;
 }
@@ -350,6 +353,13 @@ int run_checked(hd_instance* instance, uint32_t function, Check check) {
 int fail_null(const char* text) {
   keep_message(text);
   return HD_INVALID;
+}
+
+void forget_report(hd_instance& instance) {
+  if (!instance.report) return;
+  const hd_options& o = instance.options;
+  o.release(o.allocator_user, instance.report, instance.report_bytes);
+  instance.report = nullptr;
 }
 
 }  // namespace hdcore
@@ -377,6 +387,7 @@ void hd_destroy(hd_instance* instance) {
   if (!instance) return;
   if (instance->owns_pool) destroy_pool(instance->pool);
   close_device(*instance);
+  forget_report(*instance);
   const hd_options options = instance->options;
   if (instance->owns_workspace)
     options.release(options.allocator_user, instance->workspace, instance->workspace_bytes);
@@ -393,6 +404,13 @@ int hd_run_tensors(hd_instance* instance, uint32_t function, const hd_tensor* te
                    uint32_t n_tensors) {
   return run_checked(instance, function, [&](hd_instance& i) {
     return check_tensors(i, function, tensors, n_tensors);
+  });
+}
+
+int hd_run_buffers(hd_instance* instance, uint32_t function, const hd_device_buffer* buffers,
+                   uint32_t n_buffers) {
+  return run_checked(instance, function, [&](hd_instance& i) {
+    return check_buffers(i, function, buffers, n_buffers);
   });
 }
 
@@ -430,7 +448,8 @@ int hd_threads(const hd_instance* instance) { return instance ? instance->n_lane
 const char* hd_features(const hd_instance* instance) { return instance->plan->features; }
 const hd_artifact* hd_artifact_of(const hd_instance* instance) { return instance->artifact; }
 const char* hd_error(const hd_instance* instance) {
-  return instance ? instance->message : create_message;
+  if (!instance) return create_message;
+  return instance->report ? instance->report : instance->message;
 }
 
 hd_pool* hd_pool_create(int threads) {

@@ -3,8 +3,24 @@
 
 namespace hdcore {
 
+bool Text::grow() {
+  const size_t size = size_ ? 2 * size_ : 1024;
+  void* more = memory_ ? memory_->allocate(memory_->allocator_user, size, HD_ALIGNMENT) : nullptr;
+  if (!more) return false;
+  if (size_) {
+    memcpy(more, data_, length_);
+    memory_->release(memory_->allocator_user, data_, size_);
+  }
+  data_ = static_cast<char*>(more);
+  size_ = size;
+  return true;
+}
+
 void Text::add(char c) {
-  if (length_ + 1 >= size_) return;
+  if (length_ + 1 >= size_ && !grow()) {
+    cut_ = true;
+    return;
+  }
   data_[length_++] = c;
   data_[length_] = 0;
 }

@@ -312,15 +312,20 @@ int run_selftest(hd_instance& instance, const char* path, Text& report) {
 }  // namespace hdcore
 
 int hd_selftest(hd_instance* instance, const char* check_file) {
-  char message[sizeof instance->message];
   if (!instance) return hdcore::fail_null("the instance is null");
-  hdcore::Text report(message, sizeof message);
+  hdcore::Text report(instance->options);
   int status = HD_BAD_FILE;
   if (check_file) {
     status = hdcore::run_selftest(*instance, check_file, report);
   } else {
     report << "the name of the check file is null";
   }
-  memcpy(instance->message, message, sizeof message);
-  return status;
+  hdcore::forget_report(*instance);
+  instance->report = report.data();
+  instance->report_bytes = report.size();
+  instance->message[0] = 0;
+  if (!report.cut()) return status;
+  hdcore::forget_report(*instance);
+  hdcore::Text(instance->message, sizeof instance->message) << "there is no memory for a report";
+  return status ? status : HD_NO_MEMORY;
 }

@@ -8,6 +8,7 @@ void* dlopen(const char* name, int flags);
 void* dlsym(void* library, const char* name);
 void* malloc(size_t bytes);
 void free(void* pointer);
+int getpagesize(void);
 int pthread_mutex_lock(void* mutex);
 int pthread_mutex_unlock(void* mutex);
 }
@@ -205,6 +206,22 @@ hd_memory view(hd_memory memory, uint64_t offset, uint64_t bytes) {
   const Lock lock;
   const Memory& whole = memory_of(memory);
   return counted(kept(whole.buffer), whole.offset + offset, bytes);
+}
+// A buffer over whole pages of the host's: those that hold the bytes.
+hd_memory map(const void* bytes, uint64_t size) {
+  const Lock lock;
+  const auto page = uint64_t(getpagesize());
+  const auto begin = reinterpret_cast<uintptr_t>(bytes), first = begin / page * page;
+  const uint64_t length = (begin + size - first + page - 1) / page * page;
+  if ((begin - first) % kAlignment) return 0;
+  Id buffer = call<Id>(state.device, "newBufferWithBytesNoCopy:length:options:deallocator:",
+                       reinterpret_cast<void*>(first), length, uint64_t{0}, Id{});
+  return counted(buffer, begin - first, size);
+}
+hd_memory wrap(void* buffer, uint64_t offset, uint64_t bytes) {
+  const Lock lock;
+  const uint64_t length = call<uint64_t>(buffer, "length");
+  return offset <= length && bytes <= length - offset ? counted(kept(buffer), offset, bytes) : 0;
 }
 void release(hd_memory memory) {
   const Lock lock;
@@ -411,7 +428,7 @@ int launch(void* module, const char* name, const int32_t blocks[3], const int32_
 
 constexpr hd_device kDevice = {"metal", kAlignment, open,   allocate, view, release,
                                begin,   end,        write,  read,     copy, failed,
-                               wait,    load,       launch, fail_run};
+                               wait,    load,       launch, fail_run, map,  wrap};
 
 }  // namespace
 }  // namespace hdcore::metal

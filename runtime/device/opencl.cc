@@ -343,9 +343,9 @@ using namespace hdcore::opencl;  // NOLINT: the functions above, in a table
 
 extern "C" {
 
-const hd_device hd_opencl_device = {"opencl", kAlignment, open,   allocate, view, release,
-                                    begin,    end,        write,  read,     copy, failed,
-                                    wait,     load,       launch, fail_run};
+const hd_device hd_opencl_device = {"opencl", kAlignment, open,   allocate, view,    release,
+                                    begin,    end,        write,  read,     copy,    failed,
+                                    wait,     load,       launch, fail_run, nullptr, nullptr};
 
 const char* hd_opencl_device_name(void) { return state.name; }
 uint64_t hd_opencl_live_memories(void) {

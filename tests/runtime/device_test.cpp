@@ -283,7 +283,7 @@ TEST_F(Device, AFailedLaunchIsItsStep) {
   Instance instance(tables);
   float x[16] = {}, y[16];
   EXPECT_EQ(instance.run(x, y), HD_DEVICE_FAILED);
-  EXPECT_EQ(instance.error(), "mlp.f: step 1 (k1: mul model.cpp:4) on queued: twice broke");
+  EXPECT_EQ(instance.error(), "mlp.f: step 1 (k1: mul model.cpp:4) -> f32[4,4] on queued: twice broke");
 }
 
 // y = 2 (x + 1) through arrays of the kernel's own, freed in another order than they were taken.
@@ -328,7 +328,7 @@ TEST_F(Device, ArraysBetweenLaunchesAreInTheBlock) {
     } else {
       EXPECT_EQ(status, HD_DEVICE_FAILED);
       EXPECT_EQ(instance.error(),
-                "mlp.f: step 0 (k) on queued: no memory for an array between launches");
+                "mlp.f: step 0 (k) -> f32[4,4] on queued: no memory for an array between launches");
     }
   }
 }

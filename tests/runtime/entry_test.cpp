@@ -115,7 +115,7 @@ TEST(Create, OtherVersionsAreRefusedWithBothNumbers) {
   const ArtifactTables tables(mlp());
   hd_artifact other = tables.artifact();
   other.abi = 7;
-  EXPECT_EQ(refused_create(other, HD_BAD_ARTIFACT), "artifact has ABI 7, this runtime has ABI 2");
+  EXPECT_EQ(refused_create(other, HD_BAD_ARTIFACT), "artifact has ABI 7, this runtime has ABI 3");
   other = tables.artifact();
   other.format = 9;
   EXPECT_EQ(refused_create(other, HD_BAD_ARTIFACT),

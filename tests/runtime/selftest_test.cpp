@@ -1,6 +1,7 @@
 // The self-test: right results pass, wrong ones are named, a damaged file is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -88,6 +89,19 @@ TEST_F(Selftest, RightResultsPassWithTheirErrors) {
   EXPECT_EQ(text.find("mlp.value_and_grad: ok, 2 outputs, largest error "), 0u) << text;
   EXPECT_NE(text.find(" ulp, "), std::string::npos);
   EXPECT_NE(text.find("; 1 gradient, largest error "), std::string::npos) << text;
+}
+
+// A line per case: more than a message of a fixed size would hold.
+TEST_F(Selftest, TheReportIsWhole) {
+  disturbance = 0;
+  const std::vector<CheckCase> cases(500, make_case());
+  EXPECT_EQ(run(encode_check_file(tables.artifact(), cases)), HD_OK);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 500);
+  EXPECT_GT(text.size(), 20000u);
+  EXPECT_TRUE(text.ends_with('\n'));
+  float x[kCount] = {}, value, dx[kCount];
+  EXPECT_EQ(instance.run(x, &value, dx), HD_OK);
+  EXPECT_EQ(instance.error(), "");
 }
 
 TEST_F(Selftest, WrongValueIsNamed) {

@@ -19,7 +19,18 @@ int live_objects(const std::string& kind);
 /// Command buffers that were committed since the last call of this.
 int take_commits();
 
+/// Calls of a method ("newBufferWithLength:options:") since the last call of this for it; for C
+/// programs `int metal_on_cpu_calls(const char*)`, and `int metal_on_cpu_faults(void)`, which
+/// prints them.
+int take_calls(const std::string& method);
+/// Memory of an MTLBuffer that a program makes for itself, and its end. It is what
+/// newBufferWithLength: gives.
+void* new_buffer(std::size_t bytes);
+std::byte* contents(void* buffer);
+void release_buffer(void* buffer);
+
 /// The next call of this method fails as it can on a Mac: "newBufferWithLength:options:" (no room),
+/// "newBufferWithBytesNoCopy:length:options:deallocator:" (likewise),
 /// "newLibraryWithSource:options:error:" and "newComputePipelineStateWithFunction:error:" (with
 /// `why`), "commit" (the commands end in an error, with `why`).
 void fail_next(const std::string& method, const std::string& why = "");

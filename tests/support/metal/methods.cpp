@@ -1,5 +1,6 @@
 // The methods of the objects, by the names that Objective-C has for them.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -57,6 +58,19 @@ Id device_new_buffer(Id, Selector, std::uint64_t bytes, std::uint64_t options) {
   return new Buffer(bytes);
 }
 
+Id device_new_buffer_over(Id, Selector, std::byte* start, std::uint64_t bytes,
+                          std::uint64_t options, void* deallocator) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes == 0 || options != 0 || deallocator != nullptr)
+    add_fault("a buffer of no size, not shared with the host, or with a deallocator");
+  if (bytes % page != 0 || reinterpret_cast<std::uintptr_t>(start) % page != 0)
+    add_fault("a buffer over parts of pages");
+  std::string why;
+  if (fails_now("newBufferWithBytesNoCopy:length:options:deallocator:", why)) return nullptr;
+  return new Buffer(start, bytes);
+}
+std::uint64_t buffer_length(Id self, Selector) { return as<Buffer>(self).bytes; }
+
 Id fail_with(Id* error, const std::string& why) {
   *error = autorelease(new Error(why));
   return nullptr;
@@ -89,7 +103,7 @@ Id library_new_function(Id self, Selector, Id name) {
 std::uint64_t pipeline_most_threads(Id, Selector) { return kMostThreads; }
 void* buffer_contents(Id self, Selector) {
   if (in_use(&as<Buffer>(self))) add_fault("the host looks at a buffer that commands use");
-  return as<Buffer>(self).memory.start();
+  return as<Buffer>(self).start;
 }
 
 // ---- MTLCommandQueue, MTLCommandBuffer ----
@@ -150,7 +164,7 @@ void blit_copy(Id self, Selector, Id from, std::uint64_t from_offset, Id to,
   }
   use(commands, from), use(commands, to);
   commands.work.emplace_back([&source, &target, from_offset, to_offset, bytes] {
-    std::memcpy(target.memory.start() + to_offset, source.memory.start() + from_offset, bytes);
+    std::memcpy(target.start + to_offset, source.start + from_offset, bytes);
   });
 }
 
@@ -202,8 +216,7 @@ struct Launch {
     const GuardedMemory block_memory(std::max<std::uint64_t>(shared, kSharedUnit));
     std::vector<void*> pointers;
     for (const Encoder::Place& p : places) {
-      pointers.push_back(p.buffer != nullptr ? p.buffer->memory.start() + p.offset
-                                             : numbers.data());
+      pointers.push_back(p.buffer != nullptr ? p.buffer->start + p.offset : numbers.data());
     }
     pointers.push_back(block_memory.start());
     ++launches;
@@ -257,13 +270,14 @@ const std::map<std::string, std::map<std::string, void*>>& methods() {
        {{"name", method(device_name)},
         {"newCommandQueue", method(device_new_queue)},
         {"newBufferWithLength:options:", method(device_new_buffer)},
+        {"newBufferWithBytesNoCopy:length:options:deallocator:", method(device_new_buffer_over)},
         {"newLibraryWithSource:options:error:", method(device_new_library)},
         {"newComputePipelineStateWithFunction:error:", method(device_new_pipeline)}}},
       {"MTLLibrary", {{"newFunctionWithName:", method(library_new_function)}}},
       {"MTLFunction", {}},
       {"MTLComputePipelineState",
        {{"maxTotalThreadsPerThreadgroup", method(pipeline_most_threads)}}},
-      {"MTLBuffer", {{"contents", method(buffer_contents)}}},
+      {"MTLBuffer", {{"contents", method(buffer_contents)}, {"length", method(buffer_length)}}},
       {"MTLCommandQueue", {{"commandBuffer", method(queue_commands)}}},
       {"MTLCommandBuffer",
        {{"computeCommandEncoder", method(commands_encoder<kCompute>)},
@@ -326,6 +340,7 @@ const void* object_getClass(const metal::Object* object) {
 
 void* class_getMethodImplementation(const char* kind, const std::string* name) {
   const std::lock_guard lock(metal::mutex);
+  metal::count_call(*name);
   if (*name == "retain") return metal::method(metal::object_retain);
   if (*name == "release") return metal::method(metal::object_release);
   const auto found = metal::methods().find(kind);
@@ -336,6 +351,14 @@ void* class_getMethodImplementation(const char* kind, const std::string* name) {
     metal::add_fault(std::string(kind) + " has no method " + *name);
   }
   return metal::method(metal::nothing);
+}
+
+// For C programs.
+int metal_on_cpu_calls(const char* method) { return metal::take_calls(method); }
+int metal_on_cpu_faults() {
+  const std::vector<std::string> faults = metal::take_faults();
+  for (const std::string& fault : faults) std::fprintf(stderr, "%s\n", fault.c_str());
+  return static_cast<int>(faults.size());
 }
 
 void* MTLCreateSystemDefaultDevice() {

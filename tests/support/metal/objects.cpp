@@ -17,6 +17,7 @@ std::set<const void*>& alive = *new std::set<const void*>;
 std::vector<std::string>& faults = *new std::vector<std::string>;
 std::map<std::string, std::string>& failures =  // of the next call of a method
     *new std::map<std::string, std::string>;
+std::map<std::string, int>& calls = *new std::map<std::string, int>;  // since they were taken
 int commits = 0;
 bool absent = false;
 using Pools = std::vector<std::vector<Object*>>;
@@ -70,6 +71,7 @@ bool fails_now(const std::string& method, std::string& why) {
 }
 bool is_absent() { return absent; }
 void count_commit() { ++commits; }
+void count_call(const std::string& method) { ++calls[method]; }
 
 bool in_use(const Buffer* buffer) {
   return std::any_of(alive.begin(), alive.end(), [&](const void* o) {
@@ -87,11 +89,26 @@ int take_commits() {
   const std::lock_guard lock(mutex);
   return std::exchange(commits, 0);
 }
+int take_calls(const std::string& method) {
+  const std::lock_guard lock(mutex);
+  return std::exchange(calls[method], 0);
+}
 int live_objects(const std::string& kind) {
   const std::lock_guard lock(mutex);
   return static_cast<int>(std::count_if(alive.begin(), alive.end(), [&](const void* o) {
     return kind == static_cast<const Object*>(o)->kind;
   }));
+}
+void* new_buffer(std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  return static_cast<Object*>(new Buffer(bytes));
+}
+std::byte* contents(void* buffer) {
+  return static_cast<Buffer*>(static_cast<Object*>(buffer))->start;
+}
+void release_buffer(void* buffer) {
+  const std::lock_guard lock(mutex);
+  release(static_cast<Object*>(buffer));
 }
 void fail_next(const std::string& method, const std::string& why) {
   const std::lock_guard lock(mutex);

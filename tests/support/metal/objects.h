@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -41,9 +42,16 @@ struct CompileOptions : Object {
   bool fast_math = true;
 };
 struct Buffer : Object {
-  explicit Buffer(std::uint64_t n) : Object("MTLBuffer"), memory(n), bytes(n) {}
-  GuardedMemory memory;
-  std::uint64_t bytes;
+  explicit Buffer(std::uint64_t n)
+      : Object("MTLBuffer"),
+        own(std::make_unique<GuardedMemory>(n)),
+        start(own->start()),
+        bytes(n) {}
+  /// Over memory of the host.
+  Buffer(std::byte* from, std::uint64_t n) : Object("MTLBuffer"), start(from), bytes(n) {}
+  const std::unique_ptr<GuardedMemory> own;
+  std::byte* const start;
+  const std::uint64_t bytes;
 };
 struct Library : Object {
   explicit Library(ShaderModule* m) : Object("MTLLibrary"), module(m) {}
@@ -97,6 +105,7 @@ bool is_alive(const void* object);
 bool fails_now(const std::string& method, std::string& why);
 bool is_absent();
 void count_commit();
+void count_call(const std::string& method);
 /// Whether commands that are not done use it.
 bool in_use(const Buffer* buffer);
 
