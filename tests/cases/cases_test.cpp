@@ -1,80 +1,21 @@
 // The handed cases on every carrier: at once, interpreted, and compiled.  F1 .. F18, G1 .. G15
-#include "cases/cases.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "cases/check.h"
 
 namespace heddle {
 namespace {
 
 using namespace testing;  // NOLINT: the tests' own vocabulary
 
-void expect_elements(const Doubles& got, const Doubles& wanted, double tolerance,
-                     const std::string& what) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (std::isnan(wanted[i])) {
-      EXPECT_TRUE(std::isnan(got[i])) << what << " element " << i << ": " << got[i];
-    } else if (tolerance == 0 || std::isinf(wanted[i])) {
-      EXPECT_TRUE(got[i] == wanted[i] && std::signbit(got[i]) == std::signbit(wanted[i]))
-          << what << " element " << i << ": " << got[i] << ", wanted " << wanted[i];
-    } else {
-      EXPECT_NEAR(got[i], wanted[i], tolerance * std::fabs(wanted[i])) << what << " element " << i;
-    }
-  }
-}
-void expect_all(const std::vector<Doubles>& got, const std::vector<Doubles>& wanted,
-                double tolerance, const std::string& what) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
-  for (std::size_t r = 0; r < got.size(); ++r) {
-    expect_elements(got[r], wanted[r], tolerance, what + " result " + std::to_string(r));
-  }
-}
-
-std::vector<Doubles> all_elements(const std::vector<Literal>& literals) {
-  std::vector<Doubles> all;
-  for (const Literal& l : literals) all.push_back(to_doubles(l));
-  return all;
-}
-std::vector<Type> types_of(const std::vector<Literal>& inputs) {
-  std::vector<Type> types;
-  for (const Literal& l : inputs) types.push_back(l.type);
-  return types;
-}
 Tensors on_carrier(const std::vector<Literal>& inputs, const std::string& carrier) {
   Tensors all;
   for (const Literal& l : inputs) all.push_back(tensor(l, carrier));
   return all;
 }
-
-Program traced(const std::string& name, const std::vector<Literal>& inputs,
-               const std::function<Tensors(const Tensors&)>& f) {
-  Trace trace(name);
-  Tensors x;
-  for (const Type& t : types_of(inputs))
-    x.push_back(trace.input("x" + std::to_string(x.size()), t));
-  const Tensors y = f(x);
-  for (std::size_t r = 0; r < y.size(); ++r) trace.output("y" + std::to_string(r), y[r]);
-  return trace.finish();
-}
-
-// Cases compiled side by side: one function each.
-class CompiledCases {
- public:
-  explicit CompiledCases(std::vector<Function> functions)
-      : program_(std::move(functions)), executable_(compile(program_)) {}
-  std::vector<Doubles> run(const std::string& function, const std::vector<Literal>& inputs) {
-    return all_elements(executable_->run(function, inputs));
-  }
-
- private:
-  Program program_;
-  std::unique_ptr<Executable> executable_;
-};
-
-std::string numbered(const char* what, std::size_t i) { return what + std::to_string(i); }
 
 void forward_on(const std::string& carrier) {
   for (const ForwardCase& c : forward_cases()) {
@@ -101,27 +42,9 @@ TEST(HandedCases, ForwardOnTiled) {
 TEST(HandedCases, ForwardOnReference) { forward_on("reference"); }
 TEST(HandedCases, ForwardOnCpu) { forward_on("cpu"); }
 
-TEST(HandedCases, ForwardCompiled) {
-  const std::vector<ForwardCase> cases = forward_cases();
-  std::vector<Function> functions;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    functions.push_back(traced(numbered("f", i), cases[i].inputs, cases[i].f).entry());
-  }
-  CompiledCases compiled(functions);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const ForwardCase& c = cases[i];
-    expect_all(compiled.run(numbered("f", i), c.inputs), c.expected, c.tolerance, c.name);
-  }
-}
+TEST(HandedCases, ForwardCompiled) { check_forward_compiled(Target::host()); }
 
 // ---- derivatives ----
-
-bool is_wrt(const Literal& l) { return is_floating(l.type.dtype); }
-
-Literal cotangent_of(const GradientCase& c, const Type& type) {
-  if (c.cotangent.empty()) return splat(type, 1);
-  return convert(make_literal<double>(type.dims, c.cotangent), type.dtype);
-}
 
 void gradients_on(const std::string& carrier) {
   for (const GradientCase& c : gradient_cases()) {
@@ -149,33 +72,7 @@ void gradients_on(const std::string& carrier) {
 TEST(HandedCases, GradientsOnReference) { gradients_on("reference"); }
 TEST(HandedCases, GradientsOnCpu) { gradients_on("cpu"); }
 
-TEST(HandedCases, GradientsCompiled) {
-  const std::vector<GradientCase> cases = gradient_cases();
-  std::vector<Function> functions;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Program p = traced(numbered("g", i), cases[i].inputs,
-                             [&](const Tensors& x) { return Tensors{cases[i].f(x)}; });
-    std::vector<std::string> wrt;
-    for (std::size_t k = 0; k < cases[i].inputs.size(); ++k) {
-      if (is_wrt(cases[i].inputs[k])) wrt.push_back(numbered("x", k));
-    }
-    functions.push_back(vjp(p, wrt).entry());
-    functions.back().name = numbered("g", i);
-  }
-  CompiledCases compiled(functions);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const GradientCase& c = cases[i];
-    std::vector<Literal> arguments = c.inputs;
-    const Function& f = functions[i];
-    arguments.push_back(cotangent_of(c, f.type(f.inputs.back().value)));
-    std::vector<Doubles> got = compiled.run(numbered("g", i), arguments);
-    got.erase(got.begin());  // the value
-    for (Doubles& g : got) {
-      for (double& e : g) e += 0.0;
-    }
-    expect_all(got, c.expected, c.tolerance, c.name);
-  }
-}
+TEST(HandedCases, GradientsCompiled) { check_gradients_compiled(Target::host()); }
 
 // Higher orders are a matter of programs.
 double once(const Program& p, const std::vector<Literal>& arguments, std::size_t output) {
