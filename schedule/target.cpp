@@ -161,6 +161,13 @@ Target parse_target(std::string_view text) {
                       .found = std::string(part),
                       .needed = std::string(needed)});
   };
+  if (parts[0] == "wasm") {
+    throw NotImplementedError({.message = "no libraries for WebAssembly",
+                               .field = "target",
+                               .found = std::string(text),
+                               .needed = "an ELF or Mach-O machine: names in objects of WebAssembly "
+                                         "are not made a library's own"});
+  }
   if (parts.size() < 3) fail(text, "host, host-carrier, or machine-bits-system-features-carrier");
   Target target{absl::StrJoin(parts.begin(), parts.begin() + 3, "-"), {}};
   if (!contains(kTriples, target.triple)) fail(target.triple, joined(kTriples));
