@@ -64,8 +64,11 @@ void Instance::run(std::uint32_t function, std::span<void* const> arguments) {
 }
 
 std::string Instance::selftest(const std::string& check_file) {
-  check(hd_selftest(handle(), check_file.c_str()));
-  return hd_error(handle());
+  const int status = hd_selftest(handle(), check_file.c_str());
+  std::string report(hd_report(handle(), nullptr, 0), '\0');
+  hd_report(handle(), report.data(), report.size() + 1);
+  if (status != HD_OK) throw StatusError(status, report.empty() ? hd_error(handle()) : report);
+  return report;
 }
 
 LoadedArtifact::LoadedArtifact(const std::string& path, const hd_options* options)

@@ -85,7 +85,7 @@ typedef struct $name_options {
 /* Owns threads, workspace and packed constants. NULL options: defaults. NULL on failure: $name_error(NULL) has the text. */
 $name_t *$name_create(const $name_options *options);
 void $name_destroy($name_t *instance);
-/* The text of the last failure; after $name_selftest its report, whole, until the next call. Never NULL. */
+/* The text of the last failure; after $name_selftest as much of its report as fits. Never NULL. */
 const char *$name_error(const $name_t *instance);
 /* The exact bytes an instance with so many threads works in: peak, everything included. */
 size_t $name_workspace_bytes(int threads);
@@ -93,6 +93,8 @@ size_t $name_workspace_bytes(int threads);
 int $name_threads(const $name_t *instance);
 /* Runs the cases of $name.check: values against stored ones, gradients against directional derivatives. */
 int $name_selftest($name_t *instance, const char *check_file);
+/* The last self-test's report, whole, with a line per function: as snprintf writes and returns it. */
+size_t $name_report(const $name_t *instance, char *text, size_t size);
 )";
 
 // Of libraries for devices that take buffers.
@@ -132,6 +134,9 @@ size_t $name_workspace_bytes(int threads) { return hd_workspace_bytes(&$name_hd_
 int $name_threads(const $name_t *instance) { return hd_threads((const hd_instance *)instance); }
 int $name_selftest($name_t *instance, const char *check_file) {
   return hd_selftest((hd_instance *)instance, check_file);
+}
+size_t $name_report(const $name_t *instance, char *text, size_t size) {
+  return hd_report((const hd_instance *)instance, text, size);
 }
 )";
 

@@ -23,11 +23,16 @@ F* function_of(const SharedObject& object, const WrittenLibrary& library, const 
 
 // Its first line is the status, the rest the report.
 constexpr char kProgram[] = R"(#include <stdio.h>
+#include <stdlib.h>
 #include "$name.h"
 int main(int argc, char **argv) {
   $name_t *instance = $name_create(NULL);
   const int status = instance && argc == 2 ? $name_selftest(instance, argv[1]) : -1;
-  printf("%d\n%s", status, $name_error(instance));
+  const size_t bytes = status < 0 ? 0 : $name_report(instance, NULL, 0) + 1;
+  char *report = bytes > 1 ? malloc(bytes) : NULL;
+  if (report) $name_report(instance, report, bytes);
+  printf("%d\n%s", status, report ? report : $name_error(instance));
+  free(report);
   $name_destroy(instance);
   return 0;
 }
@@ -54,10 +59,14 @@ SelftestResult selftest_loaded(const WrittenLibrary& library, const std::string&
   const auto destroy = function_of<void(void*)>(object, library, "destroy");
   const auto error = function_of<const char*(const void*)>(object, library, "error");
   const auto selftest = function_of<int(void*, const char*)>(object, library, "selftest");
+  const auto report =
+      function_of<std::size_t(const void*, char*, std::size_t)>(object, library, "report");
   void* instance = create(options);
   if (instance == nullptr) return {HD_INVALID, error(nullptr)};
   const int status = selftest(instance, check_file.c_str());
-  SelftestResult result{status, error(instance)};
+  std::string text(report(instance, nullptr, 0), '\0');
+  report(instance, text.data(), text.size() + 1);
+  SelftestResult result{status, text.empty() ? error(instance) : text};
   destroy(instance);
   return result;
 }

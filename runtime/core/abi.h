@@ -371,13 +371,15 @@ int hd_threads(const hd_instance* instance);          /* the actual number; of N
 const char* hd_features(const hd_instance* instance); /* of the plan that was picked */
 const hd_artifact* hd_artifact_of(const hd_instance* instance);
 
-/* The text of the last failure (NULL: of the last failed create in this copy of the runtime); after
- * hd_selftest its report, whole, until the next call of the instance. Never NULL. */
+/* The text of the last failure (NULL: of the last failed create in this copy of the runtime), after
+ * hd_selftest as much of its report as fits. Never NULL. */
 const char* hd_error(const hd_instance* instance);
 
-/* Runs every case of a .check file (FORMAT.md). hd_error has one line per function, also on
- * success. */
+/* Runs every case of a .check file (FORMAT.md). Its report has a line per function, also on success. */
 int hd_selftest(hd_instance* instance, const char* check_file);
+/* The report of the last hd_selftest, whole: as snprintf, at most `size` bytes with the end are
+   written to `text`, and returned is the length of all, without the end. */
+size_t hd_report(const hd_instance* instance, char* text, size_t size);
 
 /* A pool of threads - 1 workers for several instances. NULL: no memory or no threads. */
 hd_pool* hd_pool_create(int threads);

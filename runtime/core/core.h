@@ -216,7 +216,7 @@ struct hd_instance {
   uint32_t busy;
   int32_t kernel_status;  // set by any thread of a run
   char message[4096];
-  char* report;  // of the self-test, when that came last: instead of the message
+  char* report;  // of the last self-test; null: none
   uint64_t report_bytes;
 };
 

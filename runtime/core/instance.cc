@@ -340,7 +340,6 @@ int run_checked(hd_instance* instance, uint32_t function, Check check) {
   if (!instance) return fail_null("the instance is null");
   if (__atomic_exchange_n(&instance->busy, 1, __ATOMIC_ACQUIRE)) return HD_BUSY;
   instance->message[0] = 0;
-  forget_report(*instance);
   int status = check(*instance);
   if (!status) status = execute(*instance, function);
   unwrap(*instance);
@@ -448,8 +447,7 @@ int hd_threads(const hd_instance* instance) { return instance ? instance->n_lane
 const char* hd_features(const hd_instance* instance) { return instance->plan->features; }
 const hd_artifact* hd_artifact_of(const hd_instance* instance) { return instance->artifact; }
 const char* hd_error(const hd_instance* instance) {
-  if (!instance) return create_message;
-  return instance->report ? instance->report : instance->message;
+  return instance ? instance->message : create_message;
 }
 
 hd_pool* hd_pool_create(int threads) {

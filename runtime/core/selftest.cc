@@ -323,9 +323,18 @@ int hd_selftest(hd_instance* instance, const char* check_file) {
   hdcore::forget_report(*instance);
   instance->report = report.data();
   instance->report_bytes = report.size();
-  instance->message[0] = 0;
-  if (!report.cut()) return status;
+  hdcore::Text message(instance->message, sizeof instance->message);
+  if (!report.cut()) {
+    message << report.data();
+    return status;
+  }
+  message << "there is no memory for a report";
   hdcore::forget_report(*instance);
-  hdcore::Text(instance->message, sizeof instance->message) << "there is no memory for a report";
   return status ? status : HD_NO_MEMORY;
+}
+
+size_t hd_report(const hd_instance* instance, char* text, size_t size) {
+  const char* report = instance && instance->report ? instance->report : "";
+  if (text) hdcore::Text(text, size) << report;
+  return strlen(report);
 }

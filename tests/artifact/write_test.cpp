@@ -213,9 +213,9 @@ TEST(Write, SharedLibraryExportsItsFunctionsAndTheTables) {
   std::istringstream lines(printed);
   for (std::string line; std::getline(lines, line);)
     names.push_back(line.substr(0, line.find(' ')));
-  const std::vector<std::string> expected = {"hd_artifact", "line_create",  "line_destroy",
-                                             "line_error",  "line_predict", "line_selftest",
-                                             "line_step",   "line_threads", "line_workspace_bytes"};
+  const std::vector<std::string> expected = {
+      "hd_artifact", "line_create",   "line_destroy", "line_error",   "line_predict",
+      "line_report", "line_selftest", "line_step",    "line_threads", "line_workspace_bytes"};
   EXPECT_EQ(names, expected);
   EXPECT_LT(std::filesystem::file_size(folder.path() + "/line.so"), 100u << 10);
   EXPECT_EQ(run_tool({tool("nm"), "-D", "-u", "line.so"}, folder.path()).find("_Zn"),

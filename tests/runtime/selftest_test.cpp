@@ -94,14 +94,22 @@ TEST_F(Selftest, RightResultsPassWithTheirErrors) {
 // A line per case: more than a message of a fixed size would hold.
 TEST_F(Selftest, TheReportIsWhole) {
   disturbance = 0;
+  EXPECT_EQ(hd_report(instance.handle, nullptr, 0), 0u);
   const std::vector<CheckCase> cases(500, make_case());
   EXPECT_EQ(run(encode_check_file(tables.artifact(), cases)), HD_OK);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 500);
-  EXPECT_GT(text.size(), 20000u);
-  EXPECT_TRUE(text.ends_with('\n'));
+  std::string report(hd_report(instance.handle, nullptr, 0), '?');
+  EXPECT_GT(report.size(), 20000u);
+  EXPECT_EQ(hd_report(instance.handle, report.data(), report.size() + 1), report.size());
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 500);
+  EXPECT_TRUE(report.ends_with('\n'));
+  EXPECT_TRUE(report.starts_with(text) && text.size() < 4096) << text.size();
+  char some[10];
+  EXPECT_EQ(hd_report(instance.handle, some, sizeof some), report.size());
+  EXPECT_EQ(std::string(some), report.substr(0, 9));
   float x[kCount] = {}, value, dx[kCount];
   EXPECT_EQ(instance.run(x, &value, dx), HD_OK);
   EXPECT_EQ(instance.error(), "");
+  EXPECT_EQ(hd_report(instance.handle, nullptr, 0), report.size());
 }
 
 TEST_F(Selftest, WrongValueIsNamed) {

@@ -18,11 +18,13 @@ Halide::Expr DeviceMath::visit(const HI::IntImm* number) {
 
 Halide::Expr DeviceMath::visit(const HI::FloatImm* number) {
   const double value = number->value;
-  const bool is_f32 =
-      !std::isfinite(value) || static_cast<double>(static_cast<float>(value)) == value;
-  if (number->type.bits() != 64 || is_f32) return number;
-  return Halide::reinterpret(
-      number->type, HI::UIntImm::make(Halide::UInt(64), std::bit_cast<std::uint64_t>(value)));
+  const auto narrow = static_cast<float>(value);
+  const int bits = number->type.bits();
+  const bool is_f32 = std::isfinite(value) && static_cast<double>(narrow) == value;
+  if (is_f32 || bits < 32) return number;
+  const std::uint64_t pattern =
+      bits == 64 ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(narrow);
+  return Halide::reinterpret(number->type, HI::UIntImm::make(Halide::UInt(bits), pattern));
 }
 
 Halide::Expr DeviceMath::visit(const HI::Call* call) {

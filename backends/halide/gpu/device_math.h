@@ -11,7 +11,8 @@ namespace heddle::halide::gpu {
 /// argument's NaN. A choice between booleans becomes one of conditions: the devices' select is for
 /// numbers. Divisions of unsigned numbers ask for zero: x / 0 = x % 0 = 0, as everywhere else.
 /// fmodf is called fmod there. The least i32 is written as a difference, since its text alone would
-/// be a wider number; constants of f64 as their bits, since Halide 21 rounds them to f32.
+/// be a wider number; constants of f64 as their bits, since Halide 21 rounds them to f32, and so
+/// are infinities and NaN, whose names it spoils where they are stored.
 class DeviceMath final : public Halide::Internal::IRMutator {
  protected:
   using Halide::Internal::IRMutator::visit;
