@@ -16,9 +16,10 @@ bool is_wrt(const Literal& l);
 Literal cotangent_of(const GradientCase& c, const Type& type);
 
 /// All cases compiled side by side for a target of this machine, one function each; how many there
-/// are. Those with element types that its carrier has not are left out.
-std::size_t check_forward_compiled(const Target& target);
-std::size_t check_gradients_compiled(const Target& target);
+/// are. Those with element types that its carrier has not are left out. `neighbours`: not the
+/// first of each handed one alone.
+std::size_t check_forward_compiled(const Target& target, bool neighbours = true);
+std::size_t check_gradients_compiled(const Target& target, bool neighbours = true);
 
 }  // namespace heddle::testing
 

@@ -7,13 +7,14 @@
 namespace heddle::testing {
 namespace {
 
+// One of each: their neighbours, all on the CPU, would take a minute to compile.
 TEST(HandedCasesOnDevice, Forward) {
   device::prepare({});
-  EXPECT_GT(check_forward_compiled(device::target()), 40u);
+  EXPECT_GE(check_forward_compiled(device::target(), false), 16u);
 }
 TEST(HandedCasesOnDevice, Gradients) {
   device::prepare({});
-  EXPECT_GT(check_gradients_compiled(device::target()), 20u);
+  EXPECT_GE(check_gradients_compiled(device::target(), false), 12u);
 }
 
 }  // namespace

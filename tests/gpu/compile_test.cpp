@@ -117,6 +117,13 @@ TEST(CompiledForDevice, ConvolutionsScansSortsAndIndices) {
   check("conv", trace(convolution, {heddle::f32({2, 4, 13, 11}), heddle::f32({6, 4, 3, 3})}), 1e-4);
   check("cumsum", trace([](const Tensor& x) { return cumsum(x, 0); }, {heddle::f32({77, 3})}),
         1e-4);
+  check("cumsum i32", trace([](const Tensor& x) { return cumsum(x, -1); }, {heddle::i32({5, 77})}),
+        0, -100, 100);
+  check("max_pool", trace(
+                        [](const Tensor& x) {
+                          return max_pool(x, {2, 2});
+                        },
+                        {heddle::f32({2, 3, 10, 8})}));
   check("sort", trace([](const Tensor& x) { return sort(x, -1); }, {heddle::f32({3, 77})}), 0);
   check("gather", gather_rows(), 0, 0, 8);
   check("scatter_add", add_to_rows(), 1e-6, 0, 8);

@@ -38,6 +38,19 @@ Argument argument_of(const Type& type, const Port& port, std::uint64_t memory) {
   return a;
 }
 
+// Each body with the first and the last of its sizes.
+std::vector<KernelCase> sample_of(const std::vector<KernelCase>& cases) {
+  const auto body = [](const KernelCase& c) { return c.name.substr(0, c.name.find('[')); };
+  std::vector<KernelCase> sample;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto same = [&](const KernelCase& c) { return body(c) == body(cases[i]); };
+    const auto at = cases.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::none_of(cases.begin(), at, same) || std::none_of(at + 1, cases.end(), same))
+      sample.push_back(cases[i]);
+  }
+  return sample;
+}
+
 }  // namespace
 
 DeviceRunner::DeviceRunner(std::vector<Kernel> kernels) : kernels_(std::move(kernels)) {
@@ -102,6 +115,7 @@ void check_on_device(std::vector<KernelCase> cases, std::int64_t most) {
     return std::any_of(c.body.types.begin(), c.body.types.end(),
                        [&](const Type& t) { return element_count(t) > most; });
   });
+  if (device::target().carrier == "opencl") cases = sample_of(cases);
   std::vector<Kernel> kernels;
   for (const KernelCase& c : cases)
     kernels.push_back(kernel_of(c.body, c.kind, c.shares, device::target().carrier));

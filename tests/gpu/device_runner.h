@@ -32,7 +32,8 @@ class DeviceRunner {
 };
 
 /// Results agree with the interpreter, on random inputs. Cases of more than `most` elements in an
-/// input are left out: here every thread takes its turn.
+/// input are left out: here every thread takes its turn. On opencl, whose kernels are the same
+/// schedules in another language and slow to compile, each body runs with two of its sizes.
 void check_on_device(std::vector<KernelCase> cases, std::int64_t most = 70000);
 
 }  // namespace heddle::testing
