@@ -211,7 +211,7 @@ hd_memory view(hd_memory memory, uint64_t offset, uint64_t bytes) {
 hd_memory map(const void* bytes, uint64_t size) {
   const Lock lock;
   const auto page = uint64_t(getpagesize());
-  const auto begin = reinterpret_cast<uintptr_t>(bytes), first = begin / page * page;
+  const uint64_t begin = reinterpret_cast<uintptr_t>(bytes), first = begin / page * page;
   const uint64_t length = (begin + size - first + page - 1) / page * page;
   if ((begin - first) % kAlignment) return 0;
   Id buffer = call<Id>(state.device, "newBufferWithBytesNoCopy:length:options:deallocator:",
