@@ -240,24 +240,33 @@ class Grouper {
   }
 
   // Values computed where they are read are computed once for each place they are read at: chains
-  // of shifted sums (a window, a prefix) would grow with a power of their length.
+  // of shifted sums (a window, a prefix) would grow with a power of their length. A place is how an
+  // output's element leads there: readers that look elsewhere lead to places of their own.
   bool repeats_too_often(const Group& reader, const Group& producer) {
     constexpr double kMostRepeated = 64;
+    using Places =
+        std::map<std::uint32_t, double>;  // evaluations at each, for one output's element
     std::vector<std::uint32_t> nodes = reader.nodes;
     nodes.insert(nodes.end(), producer.nodes.begin(), producer.nodes.end());
     std::sort(nodes.begin(), nodes.end());
-    std::map<ValueId, double> here, elsewhere;  // evaluations for one element of an output
+    std::map<ValueId, Places> read_at;
+    std::uint32_t next = 1;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const Node& node = f_.nodes[nodes[i]];
-      const ValueId v = node.results[0];
-      const double mine = std::max(1.0, here[v] + elsewhere[v]);
-      if (mine > kMostRepeated) return true;
+      Places mine = read_at[node.results[0]];
+      if (mine.empty()) mine[0] = 1;
+      double evaluations = 0;
+      for (const auto& [place, times] : mine) evaluations += times;
+      if (evaluations > kMostRepeated) return true;
       const double reads = reads_per_element(node);
       for (const Source& s : graph_.sources(node)) {
-        if (s.alignment == Alignment::other) {
-          elsewhere[s.value] += mine * reads;
-        } else {
-          here[s.value] = std::max(here[s.value], mine);
+        Places& theirs = read_at[s.value];
+        for (const auto& [place, times] : mine) {
+          if (s.alignment == Alignment::other) {
+            theirs[next++] = times * reads;
+          } else {
+            theirs[place] = std::max(theirs[place], times);
+          }
         }
       }
     }
