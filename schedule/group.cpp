@@ -243,7 +243,7 @@ class Grouper {
   // of shifted sums (a window, a prefix) would grow with a power of their length. A place is how an
   // output's element leads there: readers that look elsewhere lead to places of their own.
   bool repeats_too_often(const Group& reader, const Group& producer) {
-    constexpr double kMostRepeated = 64;
+    constexpr double kMostRepeated = 64, kMostRepeatedInAll = 64;
     using Places =
         std::map<std::uint32_t, double>;  // evaluations at each, for one output's element
     std::vector<std::uint32_t> nodes = reader.nodes;
@@ -251,13 +251,15 @@ class Grouper {
     std::sort(nodes.begin(), nodes.end());
     std::map<ValueId, Places> read_at;
     std::uint32_t next = 1;
+    double in_all = 0;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const Node& node = f_.nodes[nodes[i]];
       Places mine = read_at[node.results[0]];
       if (mine.empty()) mine[0] = 1;
       double evaluations = 0;
       for (const auto& [place, times] : mine) evaluations += times;
-      if (evaluations > kMostRepeated) return true;
+      if (evaluations > 1) in_all += evaluations;
+      if (evaluations > kMostRepeated || in_all > kMostRepeatedInAll) return true;
       const double reads = reads_per_element(node);
       for (const Source& s : graph_.sources(node)) {
         Places& theirs = read_at[s.value];
