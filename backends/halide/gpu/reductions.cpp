@@ -27,6 +27,13 @@ Func add_pieces(const JointLoop& loop, Func part, const std::vector<Var>& axes,
   return all;
 }
 
+// Of reductions that share a loop, some have a few elements more at the end: written out.
+JointLoop joint_loop(KernelBuilder& b, const Stage& stage) {
+  std::size_t base = b.elements.type(stage.values[0]).rank();
+  for (ValueId v : stage.values) base = std::min(base, b.elements.type(v).rank());
+  return JointLoop(b.elements, stage.values, base);
+}
+
 void read_from(const JointLoop& loop, const Func& f) {
   loop.stage(f, [](const Index& i) { return reversed(i); });
 }
@@ -34,7 +41,7 @@ void read_from(const JointLoop& loop, const Func& f) {
 }  // namespace
 
 void launch_threads(KernelBuilder& b, const Stage& stage) {
-  const JointLoop loop(b.elements, stage.values, b.elements.type(stage.values[0]).rank());
+  const JointLoop loop = joint_loop(b, stage);
   const std::vector<Var> axes = make_vars("j", loop.base().size());
   const std::vector<Expr> arguments = reversed(as_index(axes));
   Func acc = fold_in_thread(loop, loop.name(), arguments, as_index(axes));
@@ -46,7 +53,7 @@ void launch_threads(KernelBuilder& b, const Stage& stage) {
 }
 
 void launch_blocks(KernelBuilder& b, const Stage& stage) {
-  const JointLoop loop(b.elements, stage.values, b.elements.type(stage.values[0]).rank());
+  const JointLoop loop = joint_loop(b, stage);
   const Extent count = product(loop.reduced()), kept = product(loop.base());
   const std::int64_t longest = std::int64_t{kPiece} * BlockFold::kLanes;
   const std::int64_t wanted = std::max<std::int64_t>(1, kBusy / BlockFold::kLanes / kept.number());
@@ -72,7 +79,7 @@ void launch_blocks(KernelBuilder& b, const Stage& stage) {
 // Neighbouring threads have neighbouring columns. A tall matrix of few columns is cut into pieces
 // of its outermost reduced axis.
 void launch_columns(KernelBuilder& b, const Stage& stage) {
-  const JointLoop loop(b.elements, stage.values, b.elements.type(stage.values[0]).rank());
+  const JointLoop loop = joint_loop(b, stage);
   const std::int64_t rows = loop.reduced().front().number(),
                      columns = product(loop.base()).number();
   const std::int64_t wanted = std::min(rows / kPiece, kBusy / std::max<std::int64_t>(1, columns));
