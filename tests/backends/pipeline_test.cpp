@@ -83,6 +83,7 @@ constexpr Golden kGolden[] = {
   return %9
 }
 )"},
+    {"pairs", nullptr},
     {"dead_node_elimination", R"(func @f(x: f32[2,3], w: f32[3,4]) -> (y: f32[8]) {
   %0 = constant 0x1.4p+2 : f32[]
   %1 = broadcast_in_dim(%0) {axes = [], dims = dims[2,4]} : f32[2,4]
@@ -112,7 +113,7 @@ function @f  arena 0 bytes, 1 steps
   0: kernel0(x:f32[2,3], w:f32[3,4]) -> (out:y:f32[2,4])
       dot_general+mul+add  64 flops, 104 bytes
 )"},
-    {"backend_lowering", R"(// kernel0 hd_k5d4e8a587d15bad272c97495
+    {"backend_lowering", R"(// kernel0 hd_kfc9fc88752757c0beb1af5bf
 func @kernel(x0: f32[2,3], x1: f32[3,4]) -> (y0: f32[2,4]) {
   %0 = dot_general(x0, x1) {lhs_batch = [], lhs_contract = [1], rhs_batch = [], rhs_contract = [0]} : f32[2,4]
   %1 = constant 0x1.4p+2 : f32[]

@@ -358,7 +358,7 @@ TEST(SixOperations, ErrorsOfThePlanComeInOrder) {
   EXPECT_EQ(fails(op_checked_add, {f, f}, Attributes({{"accumulator", kF32}})),
             "TE 2 options.accumulator  no options");
   EXPECT_EQ(fails(op_checked_reduce_sum, {f}, Attributes({axes, {"accumulator", 1.0}})),
-            "TE 4 options.accumulator 0x1p+0 a dtype");
+            "TE 4 options.accumulator 1 a dtype");
   EXPECT_EQ(fails(op_checked_reduce_sum, {i}, in(DType::f16)),
             "NIE 14 options.accumulator f16 f32 or f64");
   EXPECT_EQ(fails(op_checked_reduce_sum, {i}, in(kF32)), "TE 14 options.accumulator f32 ");
