@@ -8,6 +8,7 @@
 #include "heddle/backends/halide/dot_operands.h"
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 
@@ -252,16 +253,7 @@ void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
 
 void store_contraction(KernelBuilder& b, ValueId v, const Contract& c, std::size_t row_axis) {
   Tiles tiles(b, v, c);
-  stage_dot(b.elements, v, [&](const Expr& batch, const Expr& row, const Expr& column) {
-    return tiles.at(batch, row, column);
-  });
-  b.make_outputs();
-  OutputGroup& out = b.outputs[0];
-  std::vector<Var> batch;  // innermost first
-  for (std::size_t a = out.args.size() - 1; a-- > 0;) {
-    if (a != row_axis) batch.push_back(out.args[a]);
-  }
-  tiles.schedule(out.f, out.args[row_axis], out.args.back(), batch);
+  store_tiles(b, v, tiles, row_axis);
 }
 
 void apply(KernelBuilder& b, const Contract& c) {

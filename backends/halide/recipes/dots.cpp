@@ -2,6 +2,7 @@
 // is mr x nr elements, each a vector of partial sums along the inner axis, folded at the end.
 #include "heddle/backends/halide/dot_operands.h"
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/store_tiles.h"
 
 namespace heddle::halide {
 namespace {
@@ -73,16 +74,7 @@ class DotTiles {
 
 void store_dots(KernelBuilder& b, ValueId v, const Contract& c, std::size_t row_axis) {
   DotTiles tiles(b, v, c);
-  stage_dot(b.elements, v, [&](const Expr& batch, const Expr& row, const Expr& column) {
-    return tiles.at(batch, row, column);
-  });
-  b.make_outputs();
-  OutputGroup& out = b.outputs[0];
-  std::vector<Var> batch;  // innermost first
-  for (std::size_t a = out.args.size() - 1; a-- > 0;) {
-    if (a != row_axis) batch.push_back(out.args[a]);
-  }
-  tiles.schedule(out.f, out.args[row_axis], out.args.back(), batch);
+  store_tiles(b, v, tiles, row_axis);
 }
 
 }  // namespace heddle::halide
