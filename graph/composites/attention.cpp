@@ -67,23 +67,19 @@ Types infer_attention(At at) {
 }
 Function decompose_attention(At at) {
   Builder b("attention");
-  const ValueId q = b.input("x0", at.operands[0]), k = b.input("x1", at.operands[1]),
-                v = b.input("x2", at.operands[2]);
-  const ValueId s = scores(b, q, k, at);
+  const Values x = operand_inputs(b, at);
+  const ValueId s = scores(b, x[0], x[1], at);
   const ValueId most = emit::reduce_max(b, s, {2});
   const ValueId e = emit::exp(b, emit::sub(b, s, along_keys(b, most, s)));
   const ValueId sum = emit::reduce_sum(b, e, {2});
   const ValueId share = emit::div(b, e, along_keys(b, sum, e));
-  b.output("y0", emit::dot_general(b, share, v, rows_by_columns()));
+  b.output("y0", emit::dot_general(b, share, x[2], rows_by_columns()));
   b.output("y1", emit::add(b, most, emit::log(b, sum)));
   return b.finish();
 }
 Function attention_vjp(At at) {
   Builder b("attention_vjp");
-  Values x;
-  for (std::size_t i = 0; i < 3; ++i) {
-    x.push_back(b.input("x" + std::to_string(i), at.operands[i]));
-  }
+  const Values x = operand_inputs(b, at);
   const Types results = infer_attention(at);
   const ValueId y = b.input("y0", results[0]), lse = b.input("y1", results[1]);
   const ValueId d = b.input("d0", results[0]), d_lse = b.input("d1", results[1]);
@@ -131,10 +127,7 @@ Types infer_dkv(At at) {
 }
 Function decompose_dkv(At at) {
   Builder b("attention_dkv");
-  Values x;
-  for (std::size_t i = 0; i < 6; ++i) {
-    x.push_back(b.input("x" + std::to_string(i), at.operands[i]));
-  }
+  const Values x = operand_inputs(b, at);
   const Shares s = shares(b, x, at);
   b.output("y0", emit::dot_general(b, s.ds, x[0], columns_by_columns()));
   b.output("y1", emit::dot_general(b, s.p, x[4], columns_by_columns()));

@@ -9,15 +9,21 @@
 
 namespace heddle::ops {
 
+/// Inputs x0, x1 ... of the operand types.
+inline Values operand_inputs(Builder& b, At at) {
+  Values inputs;
+  for (std::size_t i = 0; i < at.operands.size(); ++i) {
+    inputs.push_back(b.input("x" + std::to_string(i), at.operands[i]));
+  }
+  return inputs;
+}
+
 /// The decomposition of `at`: inputs x0, x1 ... of the operand types, one output y0 = kF(builder,
 /// inputs, at).
 template <auto kF>
 Function decompose(At at) {
   Builder b(at.op.name);
-  Values inputs;
-  for (std::size_t i = 0; i < at.operands.size(); ++i) {
-    inputs.push_back(b.input("x" + std::to_string(i), at.operands[i]));
-  }
+  const Values inputs = operand_inputs(b, at);
   b.output("y0", kF(b, inputs, at));
   return b.finish();
 }
@@ -27,10 +33,7 @@ Function decompose(At at) {
 template <auto kF>
 Function reverse_rule(At at) {
   Builder b(std::string(at.op.name) + "_vjp");
-  Values inputs;
-  for (std::size_t i = 0; i < at.operands.size(); ++i) {
-    inputs.push_back(b.input("x" + std::to_string(i), at.operands[i]));
-  }
+  const Values inputs = operand_inputs(b, at);
   const Type result = at.op.strict.infer(at)[0];
   const ValueId y = b.input("y0", result), d = b.input("d0", result);
   const MaybeValues cotangents = kF(b, inputs, y, d, at);

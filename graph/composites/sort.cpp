@@ -139,7 +139,7 @@ Types infer_top_k(At at) {
 }
 Function decompose_top_k(At at) {
   Builder b(at.op.name);
-  const ValueId x = b.input("x0", at.operands[0]);
+  const ValueId x = operand_inputs(b, at)[0];
   const auto axis = static_cast<std::int64_t>(at.operands[0].rank()) - 1;
   const ArgsortAttributes order{axis, at.attributes.as<TopKAttributes>().k, true, true};
   const ValueId indices = b.emit(op_argsort, {x}, Attributes::of(order));
