@@ -6,128 +6,27 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "heddle/graph/error.h"
 
 namespace heddle {
 namespace {
 
-using Words = std::set<std::string, std::less<>>;
-
 // C99 to C23, C++11 to C++20, and what their compilers and headers define in small letters.
+constexpr char kKeywords[] =
+    "alignas alignof and and_eq arguments asm assert auto bitand bitor bool break case "
+    "catch char char16_t char32_t char8_t class co_await co_return co_yield compl complex "
+    "concept const const_cast consteval constexpr constinit continue decltype default "
+    "delete do double dynamic_cast else enum errno explicit export extern false far float "
+    "for friend goto i386 if imaginary inline instance int interface linux long mutable "
+    "namespace near new noexcept noreturn not not_eq nullptr offsetof operator or or_eq "
+    "private protected public register reinterpret_cast requires restrict return short "
+    "signed sizeof small static static_assert static_cast stderr stdin stdout struct "
+    "switch template this thread_local throw true try typedef typeid typename typeof "
+    "typeof_unqual union unix unsigned using virtual void volatile while xor xor_eq";
 bool is_keyword(std::string_view name) {
-  static const Words kWords = {"alignas",
-                               "alignof",
-                               "and",
-                               "and_eq",
-                               "arguments",
-                               "asm",
-                               "assert",
-                               "auto",
-                               "bitand",
-                               "bitor",
-                               "bool",
-                               "break",
-                               "case",
-                               "catch",
-                               "char",
-                               "char16_t",
-                               "char32_t",
-                               "char8_t",
-                               "class",
-                               "co_await",
-                               "co_return",
-                               "co_yield",
-                               "compl",
-                               "complex",
-                               "concept",
-                               "const",
-                               "const_cast",
-                               "consteval",
-                               "constexpr",
-                               "constinit",
-                               "continue",
-                               "decltype",
-                               "default",
-                               "delete",
-                               "do",
-                               "double",
-                               "dynamic_cast",
-                               "else",
-                               "enum",
-                               "errno",
-                               "explicit",
-                               "export",
-                               "extern",
-                               "false",
-                               "far",
-                               "float",
-                               "for",
-                               "friend",
-                               "goto",
-                               "i386",
-                               "if",
-                               "imaginary",
-                               "inline",
-                               "instance",
-                               "int",
-                               "interface",
-                               "linux",
-                               "long",
-                               "mutable",
-                               "namespace",
-                               "near",
-                               "new",
-                               "noexcept",
-                               "noreturn",
-                               "not",
-                               "not_eq",
-                               "nullptr",
-                               "offsetof",
-                               "operator",
-                               "or",
-                               "or_eq",
-                               "private",
-                               "protected",
-                               "public",
-                               "register",
-                               "reinterpret_cast",
-                               "requires",
-                               "restrict",
-                               "return",
-                               "short",
-                               "signed",
-                               "sizeof",
-                               "small",
-                               "static",
-                               "static_assert",
-                               "static_cast",
-                               "stderr",
-                               "stdin",
-                               "stdout",
-                               "struct",
-                               "switch",
-                               "template",
-                               "this",
-                               "thread_local",
-                               "throw",
-                               "true",
-                               "try",
-                               "typedef",
-                               "typeid",
-                               "typename",
-                               "typeof",
-                               "typeof_unqual",
-                               "union",
-                               "unix",
-                               "unsigned",
-                               "using",
-                               "virtual",
-                               "void",
-                               "volatile",
-                               "while",
-                               "xor",
-                               "xor_eq"};
-  return kWords.contains(name);
+  static const std::set<std::string> kWords = absl::StrSplit(kKeywords, ' ');
+  return kWords.contains(std::string(name));
 }
 
 // Spelled as macros are.
@@ -147,7 +46,7 @@ bool is_reserved(std::string_view name) {
 
 // What a header of C or POSIX has as a type "<name>_t", and what has our symbols or a namespace.
 bool is_system(std::string_view name) {
-  static const Words kNames = {
+  static const std::set<std::string, std::less<>> kNames = {
       "blkcnt",     "blksize", "clock",    "clockid",  "cnd",      "dev",     "div",      "error",
       "fenv",       "fexcept", "fpos",     "fsblkcnt", "fsfilcnt", "gid",     "glob",     "halide",
       "hd",         "iconv",   "id",       "imaxdiv",  "in_addr",  "in_port", "ino",      "int16",

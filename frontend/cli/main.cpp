@@ -91,7 +91,8 @@ struct AllOptions {
   OpsCommand ops;
 };
 
-void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
+// What makes programs and libraries of programs.
+void define_makers(CLI::App& app, AllOptions& all, Chosen& chosen) {
   CLI::App* c = add_command(app, chosen, "compile", "make a library and a C header", all.compile,
                             compile_command);
   add_common(c, all.compile, kProgramFile, "its name; default: all of them");
@@ -132,8 +133,11 @@ void define_commands(CLI::App& app, AllOptions& all, Chosen& chosen) {
   c->add_option("-o,--output", all.grad.output,
                 "model.hdb: binary; model.heddle: text; default: printed");
   c->add_flag("--value", all.grad.value, "keep the function's own outputs");
+}
 
-  c = add_command(
+// What looks at them.
+void define_checks(CLI::App& app, AllOptions& all, Chosen& chosen) {
+  CLI::App* c = add_command(
       app, chosen, "verify",
       "compiled against interpreted, on seeded inputs; a library (.a, .so, .dylib): its "
       "self-test",
@@ -180,7 +184,8 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
   AllOptions all;
   Chosen chosen;
-  define_commands(app, all, chosen);
+  define_makers(app, all, chosen);
+  define_checks(app, all, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
