@@ -2,12 +2,29 @@
 #ifndef HEDDLE_BACKENDS_HALIDE_STORE_TILES_H_
 #define HEDDLE_BACKENDS_HALIDE_STORE_TILES_H_
 
+#include <string>
 #include <vector>
 
 #include "heddle/backends/halide/dot_operands.h"
 #include "heddle/backends/halide/kernel_builder.h"
 
 namespace heddle::halide {
+
+/// Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
+/// get code of their own, with plain vector loads.
+inline Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
+  return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
+}
+
+/// The loop `outer`, fused with all of `batch` (innermost first).
+inline Var fuse_batch(Func out, Var outer, const std::vector<Var>& batch) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Var fused("tiles" + std::to_string(i));
+    out.fuse(outer, batch[i], fused);
+    outer = fused;
+  }
+  return outer;
+}
 
 /// Tiles: at(batch, row, column) is an element of the product `v`, schedule(f, rows, columns,
 /// batch) the loops of a Func over it. `row_axis` of the outputs is the rows, the last one the

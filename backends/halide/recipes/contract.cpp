@@ -58,11 +58,7 @@ class Tiles {
     order.insert(order.end(), batch.begin(), batch.end());
     out.reorder(order).vectorize(ni, vector_);
     if (!symbolic()) out.unroll(ni);
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Var fused("tiles" + std::to_string(i));
-      out.fuse(outer, batch[i], fused);
-      outer = fused;
-    }
+    outer = fuse_batch(out, outer, batch);
     if (!batch.empty()) tiles = tiles * dot_.batches();
     if (!tiles.at_most(c_.grain)) {
       Var own("tile");
@@ -88,11 +84,6 @@ class Tiles {
   bool symbolic() const { return is_symbolic(b_.kernel.body); }
   Extent k() const { return dot_.k(); }
 
-  // Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
-  // get code of their own, with plain vector loads.
-  static Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
-    return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
-  }
   Expr left(const Expr& batch, const Expr& row, const Index& inner) const {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }

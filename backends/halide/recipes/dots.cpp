@@ -37,13 +37,8 @@ class DotTiles {
     std::vector<Halide::VarOrRVar> order{ni, mi, no, mo, group};
     order.insert(order.end(), batch.begin(), batch.end());
     out.reorder(order).unroll(ni).unroll(mi);
-    Var outer = group;
     Extent groups = ceil_div(tiles, c_.panels);
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      Var fused("groups" + std::to_string(i));
-      out.fuse(outer, batch[i], fused);
-      outer = fused;
-    }
+    const Var outer = fuse_batch(out, group, batch);
     if (!batch.empty()) groups = groups * dot_.batches();
     if (!groups.at_most(c_.grain)) {
       Var own("own");
@@ -58,10 +53,6 @@ class DotTiles {
   }
 
  private:
-  static Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
-    return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
-  }
-
   KernelBuilder& b_;
   const Contract c_;
   const DotOperands dot_;

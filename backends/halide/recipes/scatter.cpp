@@ -100,7 +100,7 @@ void schedule_scatter(ScatterFunc& s, const Scatter& scatter, int lanes) {
 }
 
 // The scatter itself is the output, and is stored as it is computed. (Not where extents are
-// symbols: there the updates' loops cost as much code again.)
+// symbols: such kernels have crashed, and it is not known why.)
 bool is_output(const Kernel& k, ValueId v, DType dtype) {
   if (is_symbolic(k.body)) return false;
   const bool narrow = dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::boolean;
