@@ -1,19 +1,17 @@
 #include "bench/compare.h"
 
-#include <cstring>
-
 #include "heddle/frontend/params.h"
 
 namespace heddle::bench {
 namespace {
 
-std::vector<std::byte> values(const Type& type, const std::string& name, double limit) {
-  if (is_floating(type.dtype)) return *uniform(type, limit, 1, name).bytes;
+Literal values(const Type& type, const std::string& name, double limit) {
+  if (is_floating(type.dtype)) return uniform(type, limit, 1, name);
   std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(type)));
   auto* out = reinterpret_cast<std::int32_t*>(bytes.data());
   for (std::size_t i = 0; i < bytes.size() / sizeof *out; ++i)
     out[i] = static_cast<std::int32_t>(i * 7 % 10);
-  return bytes;
+  return literal_from_bytes(type, std::move(bytes));
 }
 
 }  // namespace
@@ -28,24 +26,15 @@ Bound::Bound(const Program& program, int threads, double limit) {
     bytes_ += static_cast<double>(step.bytes);
   }
   const hd_signature& signature = hd_artifact_of(executable_->instance())->signatures[0];
-  for (std::uint32_t a = 0; a < signature.n_arguments; ++a)
-    storage_.emplace_back(signature.arguments[a].bytes + 64);
-  for (auto& s : storage_) {
-    const auto address = reinterpret_cast<std::uintptr_t>(s.data());
-    arguments_.push_back(s.data() + (64 - address % 64) % 64);
-  }
   const Function& f = program.entry();
-  for (std::size_t i = 0; i < f.inputs.size(); ++i) {
-    const std::vector<std::byte> bytes = values(f.type(f.inputs[i].value), f.inputs[i].name, limit);
-    const hd_tensor_spec& spec = signature.tensors[i];
-    std::memcpy(static_cast<std::byte*>(arguments_[spec.argument]) + spec.offset, bytes.data(),
-                bytes.size());
-  }
+  std::vector<Literal> inputs;
+  for (const Input& in : f.inputs) inputs.push_back(values(f.type(in.value), in.name, limit));
+  arguments_ = ArgumentMemory(signature, inputs);
 }
 
 void Bound::operator()() {
-  hd_run(executable_->instance(), 0, arguments_.data(),
-         static_cast<std::uint32_t>(arguments_.size()));
+  const std::span<void* const> pointers = arguments_.pointers();
+  hd_run(executable_->instance(), 0, pointers.data(), static_cast<std::uint32_t>(pointers.size()));
 }
 
 namespace {

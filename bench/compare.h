@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/backends/argument_memory.h"
 #include "heddle/backends/compile.h"
 #include "heddle/graph/program.h"
 
@@ -28,8 +29,7 @@ class Bound {
 
  private:
   std::unique_ptr<Executable> executable_;
-  std::vector<std::vector<std::byte>> storage_;
-  std::vector<void*> arguments_;
+  ArgumentMemory arguments_;
   double flops_ = 0, bytes_ = 0;
 };
 

@@ -243,7 +243,7 @@ Tensor layer_norm(TensorArg x, TensorArg scale, TensorArg shift, double epsilon 
 Tensor cross_entropy(TensorArg logits, TensorArg labels);
 /// softmax(scale q k^T) v: q[.., T, D], k[.., S, D] and v[.., S, E] give [.., T, E]. causal: query
 /// t sees the keys 0 .. t. scale 0: 1/sqrt(D). Neither it nor its gradient stores T x S scores,
-/// where it is compiled for the CPU in f32 with D = E a multiple of two vectors.
+/// where it is compiled for the CPU in f32 with D = E <= 512, a multiple of two vectors.
 Tensor attention(TensorArg q, TensorArg k, TensorArg v, bool causal = false, double scale = 0);
 
 /// A tensor known when the program is made, as a constant of it. Inside a trace only.

@@ -1,9 +1,9 @@
 #include "heddle/frontend/cli/perf.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "heddle/backends/argument_memory.h"
 #include "heddle/frontend/cli/inputs.h"
 #include "heddle/frontend/ops.h"
 #include "heddle/frontend/trace.h"
@@ -17,29 +17,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-// Aligned memory for each argument of a function, inputs filled in.
-class Arguments {
- public:
-  Arguments(const hd_signature& signature, std::span<const Literal> inputs) {
-    constexpr std::size_t kLine = 64;
-    for (std::uint32_t a = 0; a < signature.n_arguments; ++a) {
-      storage_.emplace_back(signature.arguments[a].bytes + kLine);
-      const auto address = reinterpret_cast<std::uintptr_t>(storage_.back().data());
-      pointers_.push_back(storage_.back().data() + (kLine - address % kLine) % kLine);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const hd_tensor_spec& spec = signature.tensors[i];
-      std::memcpy(static_cast<std::byte*>(pointers_[spec.argument]) + spec.offset,
-                  inputs[i].bytes->data(), inputs[i].bytes->size());
-    }
-  }
-  std::span<void* const> pointers() const { return pointers_; }
-
- private:
-  std::vector<std::vector<std::byte>> storage_;
-  std::vector<void*> pointers_;
-};
 
 // All steps of one run of the program's function.
 StepTimes::Entry whole_of(const Program& program, int threads) {
@@ -111,7 +88,7 @@ void time_function(Executable& executable, std::uint32_t function, int threads,
   const hd_artifact& artifact = *hd_artifact_of(executable.instance());
   const hd_options options = times.options(threads);
   Instance instance(artifact, &options);
-  const Arguments arguments(artifact.signatures[function], inputs);
+  const ArgumentMemory arguments(artifact.signatures[function], inputs);
   const Clock::time_point begin = Clock::now();
   for (int run = 0; run < kRuns || seconds_since(begin) < kSeconds; ++run) {
     instance.run(function, arguments.pointers());
@@ -157,8 +134,7 @@ nlohmann::ordered_json perf_json(const StepTimes::Function& steps,
 std::string roofline_text(const Roofline& roofline, int threads) {
   return absl::StrFormat(
       "roofline, measured with %d threads: %.1f GF/s (a product of matrices), %.1f GB/s (a sum of "
-      "64 "
-      "MB; what is in a cache is faster)\n",
+      "64 MB; what is in a cache is faster)\n",
       threads, 1e-9 * roofline.flops, 1e-9 * roofline.bytes);
 }
 
