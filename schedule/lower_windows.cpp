@@ -39,19 +39,72 @@ std::optional<Values> pad_convolution(Builder& build, const Node& node, Ids oper
     low.push_back(a.low[s]), high.push_back(a.high[s]), holes.push_back(a.lhs_dilation[s] - 1);
     a.low[s] = a.high[s] = 0, a.lhs_dilation[s] = 1;
   }
-  build.set_location(node.where);
   const ValueId zero = emit::scalar(build, build.type(operands[0]).dtype, 0);
   const ValueId x = emit::pad(build, operands[0], zero, low, high, holes);
   if (x == operands[0]) return std::nullopt;
   return Values{build.emit(op_conv_general, {x, operands[1]}, Attributes::of(a), node.where)};
 }
 
-std::optional<Values> lower(Builder& build, const Node& node, Ids operands) {
-  if (node.op->strict.pattern == Pattern::window) return split_window(build, node, operands[0]);
-  if (node.op != &op_conv_general || is_inline_window(node, build.type(operands[1]))) {
-    return std::nullopt;
+// Along every axis one tap, of each element in turn.
+bool is_pointwise(const ConvAttributes& c, const Dims& taps) {
+  for (std::size_t a = 0; a < c.strides.size(); ++a) {
+    if (taps[a + 2] != Dim(1) || c.strides[a] != 1 || c.low[a] != 0 || c.high[a] != 0 ||
+        c.lhs_dilation[a] != 1) {
+      return false;
+    }
+  }
+  return c.groups == 1;
+}
+
+// Windows that are the whole image, element by element.
+bool is_whole(const ConvAttributes& c, const Dims& image, const Dims& taps) {
+  for (std::size_t a = 0; a < c.strides.size(); ++a) {
+    if (taps[a + 2] != image[a + 2] || c.low[a] != 0 || c.high[a] != 0 || c.lhs_dilation[a] != 1 ||
+        c.rhs_dilation[a] != 1) {
+      return false;
+    }
+  }
+  return c.groups == 1;
+}
+
+// w[o,c] x[n,c,...], of each image.
+ValueId pointwise(Builder& build, ValueId x, ValueId w) {
+  const Dims image = build.type(x).dims, taps = build.type(w).dims;
+  const ValueId matrix = emit::reshape(build, w, {taps[0], taps[1]});
+  const ValueId each = emit::broadcast_in_dim(build, matrix, {image[0], taps[0], taps[1]}, {1, 2});
+  return emit::dot_general(
+      build, each, x,
+      {.lhs_batch = {0}, .rhs_batch = {0}, .lhs_contract = {2}, .rhs_contract = {1}});
+}
+
+// x[n,...] w[o,...], over all that an image has.
+ValueId whole(Builder& build, ValueId x, ValueId w) {
+  const Dims image = build.type(x).dims;
+  const Axes inner = emit::other_axes(image.size(), {0});
+  Dims result(image.size(), 1);
+  result[0] = image[0], result[1] = build.type(w).dims[0];
+  const ValueId product = emit::dot_general(
+      build, x, w,
+      {.lhs_batch = {}, .rhs_batch = {}, .lhs_contract = inner, .rhs_contract = inner});
+  return emit::reshape(build, product, result);
+}
+
+std::optional<Values> lower_convolution(Builder& build, const Node& node, Ids operands) {
+  const ValueId x = operands[0], w = operands[1];
+  if (is_inline_window(node, build.type(w))) return std::nullopt;
+  const auto c = node.attributes.as<ConvAttributes>();
+  build.set_location(node.where);
+  if (is_pointwise(c, build.type(w).dims)) return Values{pointwise(build, x, w)};
+  if (is_whole(c, build.type(x).dims, build.type(w).dims)) {
+    return Values{whole(build, x, w)};
   }
   return pad_convolution(build, node, operands);
+}
+
+std::optional<Values> lower(Builder& build, const Node& node, Ids operands) {
+  if (node.op->strict.pattern == Pattern::window) return split_window(build, node, operands[0]);
+  if (node.op == &op_conv_general) return lower_convolution(build, node, operands);
+  return std::nullopt;
 }
 
 }  // namespace

@@ -31,6 +31,14 @@ TileSize choose_tile(std::int64_t m, std::int64_t n, int lanes, const Target& ta
   return {4, 3};
 }
 
+// Read where it lies: an input, or one repeated over batches.
+bool lies_in_memory(const Function& body, const std::vector<std::uint32_t>& maker, ValueId v) {
+  while (maker[v.index] != kNoNode && body.nodes[maker[v.index]].op == &op_broadcast_in_dim) {
+    v = body.nodes[maker[v.index]].operands[0];
+  }
+  return maker[v.index] == kNoNode;
+}
+
 bool is_contiguous(const std::vector<std::int64_t>& axes, std::size_t rank) {
   return axes.size() == 1 && axes[0] + 1 == static_cast<std::int64_t>(rank);
 }
@@ -93,7 +101,7 @@ Contract choose_contract(const Function& body, const Target& target) {
   const std::vector<std::uint32_t> maker = definitions(body);
   // 16-bit floats are widened while they are packed.
   const bool widened = is_floating(dtype) && size_of(dtype) == 2;
-  const bool prologue = widened || maker[node.operands[0].index] != kNoNode;
+  const bool prologue = widened || !lies_in_memory(body, maker, node.operands[0]);
   // A short inner loop does not pay for packing: its lines stay in the first-level cache.
   constexpr std::int64_t kShortInner = 64;
   const bool in_place =

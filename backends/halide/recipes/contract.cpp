@@ -15,6 +15,19 @@
 namespace heddle::halide {
 namespace {
 
+// unflatten by remainders: of an array that lies in this order, the address is the position again,
+// as Halide's simplifier sees.
+Index outside_in(const Expr& position, const Extents& extents) {
+  Index index;
+  Expr rest = position;
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    const Expr inner = constant(product(Extents(extents.begin() + a + 1, extents.end())));
+    index.push_back(a + 1 < extents.size() ? rest / inner : rest);
+    if (a + 1 < extents.size()) rest = rest % inner;
+  }
+  return index;
+}
+
 class Tiles {
  public:
   Tiles(KernelBuilder& b, ValueId dot, const Contract& c)
@@ -69,6 +82,7 @@ class Tiles {
       for (const Var& v : {outer, mid, ni}) out.partition(v, Halide::Partition::Never);
     }
     prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
+    prod_.bound_extent(jo_, 1).bound_extent(io_, 1);  // said: symbolic edges hide it
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
     prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
     if (places_.defined()) {
@@ -114,8 +128,10 @@ class Tiles {
     define_panel(rhs_, j_, jo_,
                  [&](const Index& inner) { return right(bt_, jo_ * c_.nr + j_, inner); });
     const Index inner = unflatten(k_, dot_.inner());
-    const Expr a = c_.lhs == Pack::none ? left(dot_.left_batch(bt_), io_ * c_.mr + i_, inner)
-                                        : Expr(lhs_(i_, k_, io_, dot_.left_batch(bt_)));
+    const Expr left_batch = dot_.left_batch(bt_);
+    const Expr a = c_.lhs == Pack::none
+                       ? left(left_batch, io_ * c_.mr + i_, outside_in(k_, dot_.inner()))
+                       : Expr(lhs_(i_, k_, io_, left_batch));
     const Expr x =
         c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, inner) : Expr(rhs_(j_, k_, jo_, bt_));
     prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
@@ -170,6 +186,7 @@ class Tiles {
     }
     if (kind == Pack::panel) {
       f.compute_at(out, at);
+      if (c_.panels == 1) f.bound_extent(f.args()[2], 1);
     } else {
       f.compute_root();
       split_panels(loops, f.args()[2], free.same_as(j_) ? dot_.shape().n() : dot_.shape().m(),
