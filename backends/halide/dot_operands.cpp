@@ -16,22 +16,28 @@ DotOperands::DotOperands(Elements& elements, ValueId dot)
       columns_(elements.extents(s_.columns)),
       inner_(elements.extents(s_.inner)) {}
 
-Expr DotOperands::left(const Expr& batch, const Expr& row, const Index& inner) const {
+Extents DotOperands::left_batch() const {
+  return conv_ ? Extents{batch_[by_image() ? 1 : 0]} : batch_;
+}
+Index DotOperands::left_batch(const Index& batch) const {
+  return conv_ ? Index{batch[by_image() ? 1 : 0]} : batch;
+}
+
+Expr DotOperands::left(const Index& batch, const Expr& row, const Index& inner) const {
   if (!conv_) {
     return operand(0, s_.lhs_batch, s_.lhs_rows, s_.lhs_inner, batch, unflatten(row, rows_), inner);
   }
   Index index = inner;
-  index.insert(index.begin(), batch * constant(m()) + row);
+  index.insert(index.begin(), batch[0] * constant(m()) + row);
   return elements_.at(node_.operands[1], index);
 }
 
-Expr DotOperands::right(const Expr& batch, const Index& column, const Index& inner) const {
+Expr DotOperands::right(const Index& batch, const Index& column, const Index& inner) const {
   if (conv_) return patch(batch, column, inner);
   return operand(1, s_.rhs_batch, s_.rhs_columns, s_.rhs_inner, batch, column, inner);
 }
 
-Expr DotOperands::patch(const Expr& batch, const Index& at, const Index& tap) const {
-  const Index outer = unflatten(batch, batch_);
+Expr DotOperands::patch(const Index& outer, const Index& at, const Index& tap) const {
   const std::ptrdiff_t skip = by_image() ? 0 : 1;
   Index result;
   if (by_image()) result.assign(outer.begin() + 2, outer.end());
@@ -41,20 +47,14 @@ Expr DotOperands::patch(const Expr& batch, const Index& at, const Index& tap) co
                       Index(tap.begin() + 1, tap.end()));
 }
 
-Expr DotOperands::left_batch(const Expr& batch) const {
-  if (!conv_ || !by_image()) return batch;
-  const Extent places = product(Extents(batch_.begin() + 2, batch_.end()));
-  return batch / constant(places) % constant(batch_[1]);
-}
-
 Expr DotOperands::operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes,
-                          const Axes& inner_axes, const Expr& batch, const Index& position,
+                          const Axes& inner_axes, const Index& batch, const Index& position,
                           const Index& inner) const {
   Index index(batch_axes.size() + free_axes.size() + inner_axes.size());
   auto put = [&](const Axes& axes, const Index& i) {
     for (std::size_t a = 0; a < axes.size(); ++a) index[static_cast<std::size_t>(axes[a])] = i[a];
   };
-  put(batch_axes, unflatten(batch, batch_));
+  put(batch_axes, batch);
   put(free_axes, position);
   put(inner_axes, inner);
   return elements_.at(node_.operands[k], index);
@@ -102,17 +102,16 @@ bool DotOperands::rhs_contiguous() const {
 }
 
 void stage_dot(Elements& elements, ValueId dot,
-               std::function<Expr(const Expr&, const Expr&, const Expr&)> read) {
+               std::function<Expr(const Index&, const Expr&, const Expr&)> read) {
   const Node& node = *elements.maker(dot);
   const DotShape s = dot_shape(elements.body(), node);
-  const Extents batches = elements.extents(s.batch), row_extents = elements.extents(s.rows),
+  const Extents row_extents = elements.extents(s.rows),
                 column_extents = elements.extents(s.columns);
   elements.stage(dot, [=, &node](const Index& index) {
     const Index i = arranged(node, s, product(row_extents), index);
     const auto rows = i.begin() + static_cast<std::ptrdiff_t>(s.batch.size());
     const auto columns = rows + static_cast<std::ptrdiff_t>(s.rows.size());
-    return read(flatten(Index(i.begin(), rows), batches),
-                flatten(Index(rows, columns), row_extents),
+    return read(Index(i.begin(), rows), flatten(Index(rows, columns), row_extents),
                 flatten(Index(columns, i.end()), column_extents));
   });
 }

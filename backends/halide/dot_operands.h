@@ -21,15 +21,16 @@ class DotOperands {
   Extent k() const { return product(inner_); }
   Extent batches() const { return product(batch_); }
   const Extents& columns() const { return columns_; }
+  const Extents& batch() const { return batch_; }
+  /// The axes of batch() that the left side has: a convolution's kernel is the same for all images.
+  Extents left_batch() const;
+  Index left_batch(const Index& batch) const;
   const Extents& inner() const { return inner_; }
 
   // Elements by positions in the lists of axes, row-major where they are one number; they must lie
   // inside.
-  Expr left(const Expr& batch, const Expr& row, const Index& inner) const;
-  Expr right(const Expr& batch, const Index& column, const Index& inner) const;
-  /// The batch of the left side that belongs to a batch: a convolution's kernel is the same for all
-  /// images.
-  Expr left_batch(const Expr& batch) const;
+  Expr left(const Index& left_batch, const Expr& row, const Index& inner) const;
+  Expr right(const Index& batch, const Index& column, const Index& inner) const;
 
   /// Whether neighbours along the rows, or columns, are neighbours in memory.
   bool lhs_contiguous() const;
@@ -39,9 +40,9 @@ class DotOperands {
   using Axes = std::vector<std::int64_t>;
   // The images of a convolution are batches, or columns (see DotShape).
   bool by_image() const { return batch_.size() > 1; }
-  Expr patch(const Expr& batch, const Index& column, const Index& inner) const;
+  Expr patch(const Index& batch, const Index& column, const Index& inner) const;
   Expr operand(std::size_t k, const Axes& batch_axes, const Axes& free_axes, const Axes& inner_axes,
-               const Expr& batch, const Index& position, const Index& inner) const;
+               const Index& batch, const Index& position, const Index& inner) const;
 
   Elements& elements_;
   const Node& node_;
@@ -52,7 +53,7 @@ class DotOperands {
 
 /// From here on the elements of `dot` are read by their batch, row and column.
 void stage_dot(Elements& elements, ValueId dot,
-               std::function<Expr(const Expr& batch, const Expr& row, const Expr& column)> read);
+               std::function<Expr(const Index& batch, const Expr& row, const Expr& column)> read);
 
 }  // namespace heddle::halide
 

@@ -31,7 +31,7 @@ inline Var fuse_batch(Func out, Var outer, const std::vector<Var>& batch) {
 /// columns, the others are the batch.
 template <class Tiles>
 void store_tiles(KernelBuilder& b, ValueId v, Tiles& tiles, std::size_t row_axis) {
-  stage_dot(b.elements, v, [&](const Expr& batch, const Expr& row, const Expr& column) {
+  stage_dot(b.elements, v, [&](const Index& batch, const Expr& row, const Expr& column) {
     return tiles.at(batch, row, column);
   });
   b.make_outputs();

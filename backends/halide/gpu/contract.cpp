@@ -54,10 +54,10 @@ class BlockTiles {
   }
 
   /// Element of the product; batch indices flattened.
-  Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
+  Expr at(const Index& batch, const Expr& row, const Expr& column) const {
     const int bm = mt_ * tm_, bn = nt_ * tn_;
     return rounded(prod_(column % bn / nt_, row % bm / mt_, column % nt_, row % mt_, column / bn,
-                         row / bm, batch),
+                         row / bm, flatten(batch, dot_.batch())),
                    dtype_);
   }
 
@@ -101,11 +101,15 @@ class BlockTiles {
     const Expr inner = ko_ * kInner + q_;
     const Index last = unflatten(inside(inner, k, kInner), dot_.inner());
     const Expr column = inside(jo_ * (nt_ * tn_) + j_, dot_.n(), nt_ * tn_);
+    const Index batch = unflatten(bt_, dot_.batch());
     lhs_(i_, q_, ko_, io_, bt_) =
-        padded(dot_.left(bt_, inside(io_ * (mt_ * tm_) + i_, dot_.m(), mt_ * tm_), last), inner);
+        padded(dot_.left(unflatten(bt_, dot_.left_batch()),
+                         inside(io_ * (mt_ * tm_) + i_, dot_.m(), mt_ * tm_), last),
+               inner);
     rhs_(j_, q_, ko_, jo_, bt_) =
-        padded(dot_.right(bt_, unflatten(column, dot_.columns()), last), inner);
-    row_(i_, mx_, q_, ko_, io_, bt_) = lhs_(i_ * mt_ + mx_, q_, ko_, io_, dot_.left_batch(bt_));
+        padded(dot_.right(batch, unflatten(column, dot_.columns()), last), inner);
+    row_(i_, mx_, q_, ko_, io_, bt_) =
+        lhs_(i_ * mt_ + mx_, q_, ko_, io_, flatten(dot_.left_batch(batch), dot_.left_batch()));
     column_(j_, nx_, q_, ko_, jo_, bt_) = rhs_(j_ * nt_ + nx_, q_, ko_, jo_, bt_);
     const Expr a = row_(i_, mx_, k_.x, k_.y, io_, bt_), x = column_(j_, nx_, k_.x, k_.y, jo_, bt_);
     const std::vector<Expr> arguments{j_, i_, nx_, mx_, jo_, io_, bt_};
@@ -147,11 +151,12 @@ void launch_contraction(KernelBuilder& b, ValueId v) {
   BlockTiles tiles(b, v);
   Func whole("dot" + std::to_string(v.index));
   Var n("n"), m("m"), batch("batch");
-  whole(n, m, batch) = tiles.at(batch, m, n);
+  const Extents batches = b.elements.extents(dot_shape(b.kernel.body, b.node(v)).batch);
+  whole(n, m, batch) = tiles.at(unflatten(batch, batches), m, n);
   whole.compute_root();
   tiles.schedule(whole, m, n, {batch});
-  stage_dot(b.elements, v, [whole](const Expr& batch_index, const Expr& row, const Expr& column) {
-    return Expr(whole(column, row, batch_index));
+  stage_dot(b.elements, v, [=](const Index& at, const Expr& row, const Expr& column) {
+    return Expr(whole(column, row, flatten(at, batches)));
   });
 }
 
@@ -162,10 +167,9 @@ void apply_contract(KernelBuilder& b) {
   }
   BlockTiles tiles(b, dot);
   const std::size_t batches = dot_shape(b.kernel.body, b.node(dot)).batch.size();
-  const Extents batch_extents = b.elements.extents(dot_shape(b.kernel.body, b.node(dot)).batch);
   b.elements.stage(dot, [&](const Index& i) {
     const Index batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(batches));
-    return tiles.at(flatten(batch, batch_extents), i[batches], i[batches + 1]);
+    return tiles.at(batch, i[batches], i[batches + 1]);
   });
   b.make_outputs();
   OutputGroup& out = b.outputs[0];

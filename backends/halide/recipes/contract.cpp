@@ -39,17 +39,18 @@ class Tiles {
         name_(std::to_string(dot.index)),
         prod_("prod" + name_),
         lhs_("lhs" + name_),
-        rhs_("rhs" + name_) {
+        rhs_("rhs" + name_),
+        bt_(make_vars("bt", dot_.batch().size())) {
     define_funcs();
   }
 
   Extent m() const { return dot_.m(); }
   Extent n() const { return dot_.n(); }
-  Extent batches() const { return dot_.batches(); }
+  const Extents& batch() const { return dot_.batch(); }
 
-  /// Element of the product; batch indices flattened.
-  Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
-    return rounded(prod_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch), dtype_);
+  Expr at(const Index& batch, const Expr& row, const Expr& column) const {
+    return rounded(prod_(with({column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr}, batch)),
+                   dtype_);
   }
 
   /// `out` is a Func over (column, row, batch ...).
@@ -98,10 +99,16 @@ class Tiles {
   bool symbolic() const { return is_symbolic(b_.kernel.body); }
   Extent k() const { return dot_.k(); }
 
-  Expr left(const Expr& batch, const Expr& row, const Index& inner) const {
+  // Arguments of a Func: then the batch, innermost first.
+  static std::vector<Expr> with(std::vector<Expr> arguments, const Index& batch) {
+    arguments.insert(arguments.end(), batch.rbegin(), batch.rend());
+    return arguments;
+  }
+
+  Expr left(const Index& batch, const Expr& row, const Index& inner) const {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }
-  Expr right(const Expr& batch, const Expr& column, const Index& inner) const {
+  Expr right(const Index& batch, const Expr& column, const Index& inner) const {
     if (!places_.defined()) {
       return dot_.right(batch, unflatten(edge(column, n(), c_.nr * c_.panels), dot_.columns()),
                         inner);
@@ -123,31 +130,30 @@ class Tiles {
       places_(j_) = Halide::Tuple(unflatten(min(j_, constant(n() - 1)), dot_.columns()));
     }
     k_ = RDom(0, constant(k()), "k" + name_);
-    define_panel(lhs_, i_, io_,
-                 [&](const Index& inner) { return left(bt_, io_ * c_.mr + i_, inner); });
-    define_panel(rhs_, j_, jo_,
-                 [&](const Index& inner) { return right(bt_, jo_ * c_.nr + j_, inner); });
-    const Index inner = unflatten(k_, dot_.inner());
-    const Expr left_batch = dot_.left_batch(bt_);
+    const Index batch = as_index(bt_), left_batch = dot_.left_batch(batch);
+    define_panel(lhs_, i_, io_, left_batch,
+                 [&](const Index& inner) { return left(left_batch, io_ * c_.mr + i_, inner); });
+    define_panel(rhs_, j_, jo_, batch,
+                 [&](const Index& inner) { return right(batch, jo_ * c_.nr + j_, inner); });
     const Expr a = c_.lhs == Pack::none
                        ? left(left_batch, io_ * c_.mr + i_, outside_in(k_, dot_.inner()))
-                       : Expr(lhs_(i_, k_, io_, left_batch));
-    const Expr x =
-        c_.rhs == Pack::none ? right(bt_, jo_ * c_.nr + j_, inner) : Expr(rhs_(j_, k_, jo_, bt_));
-    prod_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(a.type());
-    const Expr sum = prod_(j_, i_, jo_, io_, bt_);
-    define_over(k_, prod_, {j_, i_, jo_, io_, bt_},
+                       : Expr(lhs_(with({i_, k_, io_}, left_batch)));
+    const Expr x = c_.rhs == Pack::none
+                       ? right(batch, jo_ * c_.nr + j_, unflatten(k_, dot_.inner()))
+                       : Expr(rhs_(with({j_, k_, jo_}, batch)));
+    const std::vector<Expr> arguments = with({j_, i_, jo_, io_}, batch);
+    define(prod_, arguments, {Halide::Internal::make_zero(a.type())});
+    const Expr sum = prod_(arguments);
+    define_over(k_, prod_, arguments,
                 {a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x))});
   }
 
   // Inner indices of several axes are packed axis by axis: their place in the panel is a product,
   // where a place's axes would be divisions.
   bool by_axes() const { return dot_.inner().size() > 1; }
-  void define_panel(Func f, Var free, Var panel, const std::function<Expr(const Index&)>& element) {
-    if (!by_axes()) {
-      f(free, q_, panel, bt_) = element({q_});
-      return;
-    }
+  void define_panel(Func f, Var free, Var panel, const Index& batch,
+                    const std::function<Expr(const Index&)>& element) {
+    if (!by_axes()) return define(f, with({free, q_, panel}, batch), {element({q_})});
     std::vector<Halide::Range> ranges;  // innermost first
     for (const Extent& e : dot_.inner()) ranges.insert(ranges.begin(), {0, constant(e)});
     const RDom taps(ranges, "taps" + f.name());
@@ -158,8 +164,8 @@ class Tiles {
     for (std::size_t a = 1; a < dot_.inner().size(); ++a) {
       if (!dot_.inner()[a].is_constant()) place = clamp(place, 0, constant(k() - 1));
     }
-    f(free, q_, panel, bt_) = Halide::undef(value.type());
-    f(free, place, panel, bt_) = value;
+    define(f, with({free, q_, panel}, batch), {Halide::undef(value.type())});
+    define(f, with({free, place, panel}, batch), {value});
   }
 
   void pack(Func f, Var free, Pack kind, int width, const Extent& extent, bool contiguous, Func out,
@@ -231,7 +237,8 @@ class Tiles {
   std::string name_;
   Func prod_, lhs_, rhs_;
   Func places_;  ///< of columns, along each of their axes; undefined: found in place
-  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, bt_{"bt"};
+  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"};
+  std::vector<Var> bt_;  ///< of each axis of the batch
   RDom k_;
 };
 
@@ -247,15 +254,21 @@ Contract with_tasks(Contract c, const Function& body, const DotShape& s) {
 void stage_contraction(KernelBuilder& b, ValueId v, const Contract& c) {
   Tiles tiles(b, v, with_tasks(c, b.kernel.body, dot_shape(b.kernel.body, b.node(v))));
   Func whole("dot" + std::to_string(v.index));
-  Var n("n"), m("m"), batch("batch");
-  whole(n, m, batch) = tiles.at(batch, m, n);
+  Var n("n"), m("m");
+  const std::vector<Var> batch = make_vars("batch", tiles.batch().size());
+  std::vector<Expr> arguments{n, m};
+  arguments.insert(arguments.end(), batch.rbegin(), batch.rend());
+  whole(arguments) = tiles.at(as_index(batch), m, n);
   whole.compute_root();
   // Said, not inferred from how it is read: that would be divisions.
   whole.bound(n, 0, constant(tiles.n())).bound(m, 0, constant(tiles.m()));
-  whole.bound(batch, 0, constant(tiles.batches()));
-  tiles.schedule(whole, m, n, {batch});
-  stage_dot(b.elements, v, [whole](const Expr& batch_index, const Expr& row, const Expr& column) {
-    return Expr(whole(column, row, batch_index));
+  for (std::size_t a = 0; a < batch.size(); ++a) {
+    whole.bound(batch[a], 0, constant(tiles.batch()[a]));
+  }
+  tiles.schedule(whole, m, n, {batch.rbegin(), batch.rend()});
+  stage_dot(b.elements, v, [whole](Index at, const Expr& row, const Expr& column) {
+    at.insert(at.end(), {row, column});
+    return Expr(whole(reversed(at)));
   });
 }
 

@@ -13,17 +13,17 @@ class DotTiles {
       : b_(b), c_(c), dot_(b.elements, dot), lanes_(b.lanes_of(dot)) {
     const RDom steps(0, constant(dot_.k() / lanes_), "steps"), lanes(0, lanes_, "lanes");
     const Expr inner = steps * lanes_ + l_;
-    const Expr left = dot_.left(bt_, edge(io_ * c_.mr + i_, dot_.m(), c_.mr), {inner});
+    const Expr left = dot_.left(batch(), edge(io_ * c_.mr + i_, dot_.m(), c_.mr), {inner});
     const Expr column = edge(jo_ * c_.nr + j_, dot_.n(), c_.nr);
-    const Expr right = dot_.right(bt_, unflatten(column, dot_.columns()), {inner});
+    const Expr right = dot_.right(batch(), unflatten(column, dot_.columns()), {inner});
     part_(l_, j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(left.type());
     part_(l_, j_, i_, jo_, io_, bt_) += left * right;
     sum_(j_, i_, jo_, io_, bt_) = Halide::Internal::make_zero(left.type());
     sum_(j_, i_, jo_, io_, bt_) += part_(lanes, j_, i_, jo_, io_, bt_);
   }
 
-  Expr at(const Expr& batch, const Expr& row, const Expr& column) const {
-    return sum_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, batch);
+  Expr at(const Index& batch, const Expr& row, const Expr& column) const {
+    return sum_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, flatten(batch, dot_.batch()));
   }
 
   /// `out` is a Func over (column, row, batch ...). A group of tiles' columns meets all rows while
@@ -53,6 +53,8 @@ class DotTiles {
   }
 
  private:
+  Index batch() const { return unflatten(bt_, dot_.batch()); }
+
   KernelBuilder& b_;
   const Contract c_;
   const DotOperands dot_;
