@@ -77,7 +77,7 @@ typedef struct $name_options {
   const volatile int32_t *cancel; /* not 0: the run ends early with $NAME_CANCELLED */
   void (*step_hook)(void *user, const $name_step_event *event);
   void *step_user;
-  const char *cpu_features; /* use only these of the CPU's features; NULL: all */
+  const char *cpu_features; /* "sse41,avx": use only these of the CPU's features; NULL: all */
   char *message;            /* receives the text of a failed create */
   uint64_t message_bytes;
 } $name_options;

@@ -306,8 +306,8 @@ typedef struct {
   const volatile int32_t* cancel; /* not 0: the run ends with HD_CANCELLED before its next step */
   void (*step_hook)(void* user, const hd_step_event* event);
   void* step_user;
-  const char* cpu_features; /* only these of the CPU's features count (so does HEDDLE_CPU_FEATURES);
-                               NULL: all */
+  const char* cpu_features; /* "sse41,avx": only these of the CPU's features count (so does
+                               HEDDLE_CPU_FEATURES); NULL: all; HD_INVALID for an unknown name */
   char* message;            /* receives the text of a failed create */
   uint64_t message_bytes;
 } hd_options;

@@ -192,7 +192,8 @@ int check_arguments(hd_instance& instance, uint32_t function, void* const* argum
                     uint32_t count);
 int check_tensors(hd_instance& instance, uint32_t function, const hd_tensor* tensors,
                   uint32_t count);
-const hd_plan* pick_plan(const hd_artifact& artifact, const char* mask, Text& text);
+// The first plan whose features are there and in both masks: `mask`, HEDDLE_CPU_FEATURES.
+int pick_plan(const hd_artifact& artifact, const char* mask, const hd_plan*& plan, Text& text);
 uint64_t checksum_signatures(const hd_artifact& artifact);
 uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes);
 constexpr uint64_t kHashStart = 0xcbf29ce484222325u;

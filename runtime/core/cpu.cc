@@ -93,6 +93,9 @@ bool has(const Words& cpu, const Words& r) {
          (cpu.extended_ecx & r.extended_ecx) == r.extended_ecx && (cpu.xcr0 & r.xcr0) == r.xcr0;
 }
 
+void list_known(Text& text) {
+  for (const Feature& feature : kFeatures) text << (text.length() ? "," : "") << feature.name;
+}
 void list_features(Text& text) {
   const Words cpu = read_cpu();
   for (const Feature& feature : kFeatures) {
@@ -102,10 +105,12 @@ void list_features(Text& text) {
 
 #elif defined(__aarch64__) && defined(__APPLE__)
 
-void list_features(Text& text) { text << "arm_dot_prod,arm_fp16"; }  // every Apple CPU since the M1
+void list_known(Text& text) { text << "arm_dot_prod,arm_fp16"; }
+void list_features(Text& text) { list_known(text); }  // every Apple CPU since the M1
 
 #elif defined(__aarch64__)
 
+void list_known(Text& text) { text << "arm_dot_prod,arm_fp16"; }
 void list_features(Text& text) {
   const unsigned long capabilities = getauxval(16);  // AT_HWCAP
   if (capabilities >> 20 & 1) text << "arm_dot_prod";
@@ -114,6 +119,7 @@ void list_features(Text& text) {
 
 #else
 
+void list_known(Text&) {}
 void list_features(Text&) {}
 
 #endif
@@ -138,44 +144,75 @@ bool is_subset(const char* wanted, const char* list) {
   return true;
 }
 
+struct Name {
+  char text[40];  // cut where it is longer
+  size_t length;
+};
+
+// The first name of a list, which moves behind it.
+Name take_name(const char*& list) {
+  Name name{};
+  for (; list[name.length] && list[name.length] != ','; ++name.length) {
+    if (name.length + 1 < sizeof name.text) name.text[name.length] = list[name.length];
+  }
+  list += name.length + (list[name.length] == ',');
+  return name;
+}
+
 // The features of `list` that are in `mask` too.
 void intersect(const char* list, const char* mask, Text& text) {
   while (*list) {
-    char name[40];
-    size_t n = 0;
-    for (; list[n] && list[n] != ','; ++n) {
-      if (n + 1 < sizeof name) name[n] = list[n];
-    }
-    name[n < sizeof name ? n : sizeof name - 1] = 0;
-    if (contains(mask, list, n)) text << (text.length() ? "," : "") << name;
-    list += n + (list[n] == ',');
+    const char* start = list;
+    const Name name = take_name(list);
+    if (contains(mask, start, name.length)) text << (text.length() ? "," : "") << name.text;
   }
+}
+
+// A mask that names what is no feature would quietly take away the one that was meant.
+bool all_known(const char* mask, const char* source, const char* artifact, Text& text) {
+  char known[512];
+  Text list(known, sizeof known);
+  list_known(list);
+  while (*mask) {
+    const char* start = mask;
+    const Name name = take_name(mask);
+    if (!name.length || contains(known, start, name.length)) continue;
+    text << artifact << ": " << source << " names '" << name.text
+         << "', which is no feature of CPUs of this kind; there are "
+         << (*known ? known : "none that are told apart");
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-const hd_plan* pick_plan(const hd_artifact& artifact, const char* mask, Text& text) {
+int pick_plan(const hd_artifact& artifact, const char* mask, const hd_plan*& plan, Text& text) {
   char found[512], masked[512], twice[512];
   hd_cpu_features(found, sizeof found);
   const char* features = found;
   if (mask) {
+    if (!all_known(mask, "options.cpu_features", artifact.name, text)) return HD_INVALID;
     Text kept(masked, sizeof masked);
     intersect(features, mask, kept);
     features = masked;
   }
   if (const char* environment = getenv("HEDDLE_CPU_FEATURES")) {
+    if (!all_known(environment, "HEDDLE_CPU_FEATURES", artifact.name, text)) return HD_INVALID;
     Text kept(twice, sizeof twice);
     intersect(features, environment, kept);
     features = twice;
   }
   for (uint32_t i = 0; i < artifact.n_plans; ++i) {
-    if (is_subset(artifact.plans[i].features, features)) return &artifact.plans[i];
+    if (!is_subset(artifact.plans[i].features, features)) continue;
+    plan = &artifact.plans[i];
+    return HD_OK;
   }
   text << artifact.name << ": built for the CPU features ";
   for (uint32_t i = 0; i < artifact.n_plans; ++i)
     text << (i ? " or " : "") << artifact.plans[i].features;
   text << "; this CPU has " << (*features ? features : "none of them");
-  return nullptr;
+  return HD_WRONG_CPU;
 }
 
 }  // namespace hdcore

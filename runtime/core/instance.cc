@@ -320,8 +320,8 @@ int create(const hd_artifact* artifact, const hd_options& options, hd_instance*&
     return HD_INVALID;
   }
   if (const int status = check_artifact(*artifact, text)) return status;
-  const hd_plan* plan = pick_plan(*artifact, options.cpu_features, text);
-  if (!plan) return HD_WRONG_CPU;
+  const hd_plan* plan = nullptr;
+  if (const int status = pick_plan(*artifact, options.cpu_features, plan, text)) return status;
   int lanes = plan->device ? 1 : actual_threads(options.threads);
   if (options.pool && !plan->device) {
     const int most = pool_threads(*options.pool);
@@ -439,8 +439,9 @@ uint64_t hd_workspace_bytes(const hd_artifact* artifact, int threads) {
   char message[256];
   Text text(message, sizeof message);
   if (check_artifact(*artifact, text)) return 0;
-  const hd_plan* plan = pick_plan(*artifact, nullptr, text);
-  return plan ? hd_plan_workspace_bytes(plan, plan->device ? 1 : actual_threads(threads)) : 0;
+  const hd_plan* plan = nullptr;
+  if (pick_plan(*artifact, nullptr, plan, text)) return 0;
+  return hd_plan_workspace_bytes(plan, plan->device ? 1 : actual_threads(threads));
 }
 
 int hd_threads(const hd_instance* instance) { return instance ? instance->n_lanes : 0; }
