@@ -2,8 +2,6 @@
 
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/builder.h"
@@ -11,6 +9,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/graph/schema.h"
 #include "heddle/graph/text.h"
+#include "heddle/runtime/whole_file.h"
 
 namespace heddle {
 namespace {
@@ -331,12 +330,14 @@ bool is_binary(std::span<const std::byte> bytes) {
 }
 
 Program read_program(const std::string& path, Location where) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw ParseError({.message = "cannot read program '" + path + "'", .where = where});
-  const auto bytes = std::as_bytes(std::span(content));
+  std::string reason;
+  const auto bytes = read_whole_file(path, reason);
+  if (!bytes) {
+    throw ParseError({.message = "cannot read program '" + path + "': " + reason, .where = where});
+  }
   return with_context({.where = where}, [&] {
-    return is_binary(bytes) ? from_binary(bytes, path) : parse(content, path, {});
+    if (is_binary(*bytes)) return from_binary(*bytes, path);
+    return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path, {});
   });
 }
 

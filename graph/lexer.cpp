@@ -21,7 +21,7 @@ bool not_space(char c) { return !absl::ascii_isspace(static_cast<unsigned char>(
 std::string describe(const Token& t) {
   if (t.kind == Token::end) return "the end of the text";
   if (t.kind == Token::text) return "a string";
-  return "'" + t.spelling.substr(0, 40) + "'";
+  return "'" + absl::CHexEscape(t.spelling.substr(0, 40)) + "'";
 }
 
 }  // namespace

@@ -2,16 +2,13 @@
 // entries.
 #include "heddle/runtime/npy.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string_view>
+
+#include "heddle/runtime/whole_file.h"
 
 namespace heddle {
 namespace {
@@ -164,27 +161,16 @@ std::string header_of(const NpyArray& array) {
 }
 
 std::vector<std::byte> read_whole(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw NpyError("is a folder");
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw NpyError("cannot be opened");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)));
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()),
-                 static_cast<std::streamsize>(bytes.size()))) {
-    throw NpyError("cannot be read");
-  }
-  return bytes;
+  std::string reason;
+  auto bytes = read_whole_file(path, reason);
+  if (!bytes) throw NpyError("cannot be read: " + reason);
+  return std::move(*bytes);
 }
 
 void write_whole(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string beside = path + "." + std::to_string(getpid()) + ".tmp";
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
-  std::remove(beside.c_str());
-  throw NpyError("cannot be written");
+  if (const auto reason = write_whole_file(path, bytes)) {
+    throw NpyError("cannot be written: " + *reason);
+  }
 }
 
 // Runs `work`; errors get the path in front.

@@ -43,7 +43,7 @@ NpyArrays decode_npz(std::span<const std::byte> bytes);
 /// Stored entries without dates: the same arrays give the same bytes.
 std::vector<std::byte> encode_npz(const NpyArrays& arrays);
 
-/// The same for files; errors begin with the path. Written beside, then renamed.
+/// The same for files; errors begin with the path. Written as write_whole_file does.
 NpyArray read_npy(const std::string& path);
 NpyArrays read_npz(const std::string& path);
 void write_npy(const std::string& path, const NpyArray& array);

@@ -3,8 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "heddle/backends/file.h"
 #include "heddle/frontend/cli/inputs.h"
@@ -13,34 +11,6 @@
 
 namespace heddle::cli {
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST(Files, AreReplacedWhole) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() + "/a";
-  write_text_file(path, "a long text");
-  write_text_file(path, "short");
-  EXPECT_EQ(content(path), "short");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-}
-
-TEST(Files, LinksAndDevicesAreWrittenToNotReplaced) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() + "/a", link = folder.path() + "/link",
-                    null = folder.path() + "/null";
-  std::filesystem::create_symlink("a", link);
-  std::filesystem::create_symlink("/dev/null", null);
-  write_text_file(link, "text");
-  write_text_file(null, "text");
-  EXPECT_EQ(content(path), "text");
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_TRUE(std::filesystem::is_symlink(null));
-  heddle::testing::expect_error<RuntimeError>([&] { write_text_file(folder.path(), "text"); });
-}
 
 TEST(Files, KindsAreKnownByTheirEnds) {
   const TemporaryFolder folder;
