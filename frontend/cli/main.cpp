@@ -1,7 +1,9 @@
 // heddle: compile, run, check and look at programs.
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <new>
 
@@ -178,9 +180,32 @@ int report(const std::exception& e, int code) {
   return code;
 }
 
+// What is wrong with the words, in which command, and where its help is.
+std::string wrong_words(const CLI::App* app, const CLI::Error& e) {
+  const std::vector<CLI::App*> given = app->get_subcommands();
+  const std::vector<std::string> rest = app->remaining();
+  std::string command = "heddle", text = e.what();
+  if (!given.empty()) {
+    command += " " + given[0]->get_name();
+  } else if (!rest.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* c : app->get_subcommands({})) names.push_back(c->get_name());
+    text = "no command '" + rest[0] + "'; there are: " + absl::StrJoin(names, ", ");
+  }
+  return command + ": " + text + "\n" + command + " --help says more.\n";
+}
+
+// What was printed may still be on its way.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "heddle: cannot write the output: %s\n", std::strerror(errno));
+  return kMismatch;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("heddle: compile, run, check and look at tensor programs", "heddle");
   app.require_subcommand(1);
+  app.failure_message(wrong_words);
   app.footer(kFooter);
   AllOptions all;
   Chosen chosen;
@@ -192,7 +217,7 @@ int run(int argc, char** argv) {
     return app.exit(e) == 0 ? kOk : kUsage;
   }
   try {
-    return chosen();
+    return flushed(chosen());
   } catch (const ParseError& e) {
     return report(e, kBadFile);
   } catch (const NotImplementedError& e) {

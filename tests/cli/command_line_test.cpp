@@ -49,6 +49,32 @@ TEST_F(CommandLine, NumbersAreCheckedAsTheyAreWritten) {
   expect(2, {"run", "f.heddle", "x=2x3xf32=1e50"}, "found '1e50', needed a number of at most 3.4");
 }
 
+TEST_F(CommandLine, AWordThatIsNoCommandIsNamed) {
+  expect(2, {"compil", "f.heddle"}, "heddle: no command 'compil'; there are: compile, run, ");
+  expect(2, {}, "heddle: A subcommand is required\nheddle --help says more.");
+  expect(2, {"run"}, "heddle run: model is required\nheddle run --help says more.");
+}
+
+TEST_F(CommandLine, FilesThatCannotBeReadHaveAReason) {
+  expect(4, {"run", "none.heddle"}, "heddle: cannot read program 'none.heddle': No such file");
+  expect(4, {"run", "."}, "heddle: cannot read program '.': Is a directory");
+  expect(4, {"run", "f.heddle", "x=@none.npy"}, "none.npy: cannot be read: No such file");
+  put_file(folder_.path(), "odd.heddle", std::string_view("\x01\xff", 2));
+  expect(4, {"run", "odd.heddle"}, "odd.heddle:1:1: unexpected character '\\x01'");
+}
+
+TEST_F(CommandLine, AFullDiskIsAFailedRun) {
+  for (const std::string command : {"ops", "ops --json", "run f.heddle x=2x3xf32=1",
+                                    "dump f.heddle", "run f.heddle x=2x3xf32=1 -o /dev/full"}) {
+    const std::vector<std::string> words = {
+        "/bin/sh", "-c", std::string(HEDDLE_COMMAND) + " " + command + " >/dev/full"};
+    const ProcessResult r = run_process(words, folder_.path() + "/run", 60, folder_.path());
+    EXPECT_EQ(r.exit_code, 1) << command;
+    EXPECT_NE(r.error_text.find("No space left on device"), std::string::npos) << r.error_text;
+  }
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
 TEST_F(CommandLine, ErrorsNameWhatTheUserWrote) {
   expect(2, {"grad", "f.heddle", "--wrt", "q"}, "'q'");
   expect(2, {"convert", "f.heddle", "-o", "a.xyz"}, "found 'a.xyz', needed a name that ends with");
