@@ -190,7 +190,7 @@ std::string wrong_words(const CLI::App* app, const CLI::Error& e) {
   } else if (!rest.empty()) {
     std::vector<std::string> names;
     for (const CLI::App* c : app->get_subcommands({})) names.push_back(c->get_name());
-    text = "no command '" + rest[0] + "'; there are: " + absl::StrJoin(names, ", ");
+    text = "no command or option '" + rest[0] + "'; commands are " + absl::StrJoin(names, ", ");
   }
   return command + ": " + text + "\n" + command + " --help says more.\n";
 }

@@ -50,7 +50,8 @@ TEST_F(CommandLine, NumbersAreCheckedAsTheyAreWritten) {
 }
 
 TEST_F(CommandLine, AWordThatIsNoCommandIsNamed) {
-  expect(2, {"compil", "f.heddle"}, "heddle: no command 'compil'; there are: compile, run, ");
+  expect(2, {"compil", "f.heddle"},
+         "heddle: no command or option 'compil'; commands are compile, run, ");
   expect(2, {}, "heddle: A subcommand is required\nheddle --help says more.");
   expect(2, {"run"}, "heddle run: model is required\nheddle run --help says more.");
 }
