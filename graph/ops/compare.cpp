@@ -127,8 +127,8 @@ Literals evaluate_clamp(At, Inputs in) {
   })};
 }
 
-// Strict masks: x's tangent passes for low < x < high, low's for x < low < high, high's for
-// high < x.
+// Strict masks: x's tangent passes for low < x < high, low's for x < low < high, high's where it is
+// below x or low.
 MaybeValues clamp_linearize(RuleContext& c, Tangents t) {
   Builder& b = c.build;
   const ValueId x = c.primal_in[0], low = c.primal_in[1], high = c.primal_in[2];
@@ -145,7 +145,7 @@ MaybeValues clamp_linearize(RuleContext& c, Tangents t) {
     const ValueId cut = emit::compare(b, "lt", x, low), order = emit::compare(b, "lt", low, high);
     pass(t[1], emit::logical_and(b, cut, order));
   }
-  if (t[2]) pass(t[2], emit::compare(b, "lt", high, x));
+  if (t[2]) pass(t[2], emit::compare(b, "lt", high, emit::max(b, x, low)));
   return {sum};
 }
 std::vector<Workload> clamp_rows() {
@@ -274,18 +274,20 @@ constinit const Operation op_select = define_op(
 
 constinit const Operation op_clamp = define_op(
     {.name = "clamp",
-     .strict = {.roles = first<3>(kSmooth),
-                .traits = kCheap,
-                .infer = infer_same<3, kNumber>,
-                .evaluate = evaluate_clamp,
-                .linearize = clamp_linearize,
-                .workloads = clamp_rows,
-                .rtol = 0,
-                .atol = 0,
-                .text = "low where x < low, then high where that is > high, else x as it is.\nC1 "
-                        "all three have one integer or floating dtype.\nC2 all three have one "
-                        "shape.\nNaN if any is NaN; high where low > high; clamp(-0, 0, 6) = -0. "
-                        "Derivative of x: 1 for low < x < high, 0 at both edges."},
+     .strict =
+         {.roles = first<3>(kSmooth),
+          .traits = kCheap,
+          .infer = infer_same<3, kNumber>,
+          .evaluate = evaluate_clamp,
+          .linearize = clamp_linearize,
+          .workloads = clamp_rows,
+          .rtol = 0,
+          .atol = 0,
+          .text = "low where x < low, then high where that is > high, else x as it is.\nC1 "
+                  "all three have one integer or floating dtype.\nC2 all three have one "
+                  "shape.\nNaN if any is NaN; high where low > high; clamp(-0, 0, 6) = -0. "
+                  "Derivative of x: 1 for low < x < high, 0 at both edges; each bound has that of "
+                  "what it replaces."},
      .surface = {.overloads = kClampSchemas, .plan = plan_number, .body = body_elementwise}});
 
 constinit const Operation op_convert = define_op(

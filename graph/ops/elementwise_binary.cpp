@@ -192,22 +192,36 @@ MaybeValues rem_linearize(RuleContext& c, Tangents t) {
   return {t[0] ? emit::sub(b, *t[0], part) : emit::neg(b, part)};
 }
 
-// d(x^y) = y x^(y-1) dx + log(x) x^y dy, with 0 for the first at x = y = 0 and for the second at
-// x = 0 <= y. Arguments are replaced where the limit is wanted, so that second derivatives are
-// finite too.
+double least_normal(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 0x1p-14;
+    case DType::f64:
+      return 0x1p-1022;
+    default:
+      return 0x1p-126;
+  }
+}
+
+// d(x^y) = y x^(y-1) dx + log(x) x^y dy, with 0 for the first at y = 0 wherever 1/x is no number (x
+// is 0, NaN, or below the normal numbers), and for the second at x = 0 <= y. Arguments are replaced
+// where the limit is wanted, so that second derivatives are finite too.
 MaybeValues pow_linearize(RuleContext& c, Tangents t) {
   Builder& b = c.build;
   const ValueId x = c.primal_in[0], y = c.primal_in[1];
-  const ValueId x_zero = emit::compare(b, "eq", x, 0);
   const ValueId one = emit::fill_like(b, 1, x);
   MaybeValue sum;
   if (t[0]) {
     const ValueId y_zero = emit::compare(b, "eq", y, 0);
-    const ValueId base = emit::select(b, emit::logical_and(b, x_zero, y_zero), one, x);
+    const double least = least_normal(b.type(x).dtype);
+    const ValueId normal = emit::compare(b, "ge", emit::abs(b, x), least);
+    const ValueId lost = emit::logical_and(b, y_zero, emit::logical_not(b, normal));
+    const ValueId base = emit::select(b, lost, one, x);
     const ValueId power = emit::pow(b, base, emit::add(b, y, -1));
     sum = emit::mul(b, *t[0], emit::mul(b, y, power));
   }
   if (t[1]) {
+    const ValueId x_zero = emit::compare(b, "eq", x, 0);
     const ValueId is_limit = emit::logical_and(b, x_zero, emit::compare(b, "ge", y, 0));
     const ValueId logarithm = emit::log(b, emit::select(b, is_limit, one, x));
     const ValueId part = emit::mul(b, *t[1], emit::mul(b, logarithm, c.primal_out[0]));
@@ -280,10 +294,11 @@ constinit const Operation op_div = binary<kNumber>(
      .rows = rows<2, kNumber, 0.5, 4.0>,
      .surface = surface_binary(plan_floating),
      .rtol = 0,
-     .text =
-         "x / y. Integers truncate toward zero; x/0 is 0 and the least integer by -1 is "
-         "itself. (A call on integer tensors divides in f32.)\nC1 both have one integer or "
-         "floating dtype.\nC2 both have one shape.\nFloats as IEEE 754: 1/0 = inf, 0/0 = NaN."});
+     .text = "x / y. Integers truncate toward zero; x/0 is 0 and the least integer by -1 is "
+             "itself. (A call on integer tensors divides in f32.)\nC1 both have one integer or "
+             "floating dtype.\nC2 both have one shape.\nFloats as IEEE 754: 1/0 = inf, 0/0 = NaN. "
+             "The derivative in y "
+             "is that in x times -x/y: NaN where x is 0 and 1/y overflows."});
 
 constinit const Operation op_rem = binary<kNumber>(
     {.name = "rem",
@@ -308,7 +323,8 @@ constinit const Operation op_pow = binary<kNumber>(
      .text = "x^y. Integers wrap; a negative exponent gives 0 unless x is 1 or -1.\nC1 both have "
              "one integer or floating dtype.\nC2 both have one shape.\nFloats as IEEE 754 pow: "
              "x^0 = 1 (also of NaN), 1^y = 1, 0^y = inf for y < 0, NaN for x < 0 with a fractional "
-             "y. Derivatives: 0 in x at x = y = 0; 0 in y at x = 0 <= y. A call with a whole weak "
+             "y. Derivatives: 0 in x at y = 0 (also of NaN); 0 in y at x = 0 <= y. A call with a "
+             "whole weak "
              "exponent of 0 to 64 becomes multiplications."});
 
 constinit const Operation op_max = binary<kNumber>(

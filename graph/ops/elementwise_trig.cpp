@@ -39,18 +39,27 @@ ValueId tanh_factor(Builder& b, ValueId, ValueId y) {
   return emit::sub(b, emit::fill_like(b, 1, y), square);
 }
 
-// The angle of (x, y) turns by (x dy - y dx) / (x^2 + y^2).
+// The angle of (x, y) turns by (x dy - y dx) / (x^2 + y^2), at the origin by 0. Not by squares,
+// which leave the range of numbers before the quotients do: with p the part of greater magnitude, q
+// the other and r = q / p, p / (x^2 + y^2) is 1 / (p + q r) and q / (x^2 + y^2) is r times that.
 MaybeValues atan2_linearize(RuleContext& c, Tangents t) {
   Builder& b = c.build;
   const ValueId y = c.primal_in[0], x = c.primal_in[1];
+  const ValueId zero = emit::zeros_like(b, x), one = one_like(b, x);
+  const ValueId steep = emit::compare(b, "lt", emit::abs(b, x), emit::abs(b, y));
+  const ValueId greater = emit::select(b, steep, y, x), q = emit::select(b, steep, x, y);
+  const ValueId origin = emit::compare(b, "eq", greater, zero);
+  const ValueId p = emit::select(b, origin, one, greater), r = emit::div(b, q, p);
+  const ValueId divisor = emit::add(b, p, emit::mul(b, q, r));
+  const ValueId of_p = emit::div(b, emit::select(b, origin, zero, one), divisor);
+  const ValueId of_q = emit::div(b, r, divisor);
   MaybeValue turn;
-  if (t[0]) turn = emit::mul(b, *t[0], x);
+  if (t[0]) turn = emit::mul(b, *t[0], emit::select(b, steep, of_q, of_p));
   if (t[1]) {
-    const ValueId back = emit::mul(b, *t[1], y);
+    const ValueId back = emit::mul(b, *t[1], emit::select(b, steep, of_p, of_q));
     turn = turn ? emit::sub(b, *turn, back) : emit::neg(b, back);
   }
-  if (!turn) return {std::nullopt};
-  return {emit::div(b, *turn, emit::add(b, emit::mul(b, x, x), emit::mul(b, y, y)))};
+  return {turn};
 }
 constexpr auto kAtan2 = [](auto y, auto x) {
   return static_cast<decltype(y)>(std::atan2(static_cast<double>(y), static_cast<double>(x)));
@@ -195,7 +204,7 @@ constinit const Operation op_atan2 = define_op(
                     "[-pi, pi].\nC1 both have one floating dtype.\nC2 both have one shape.\nAs "
                     "C's atan2: +-0 for y = +-0 and x > 0 or +0, +-pi for y = +-0 and x < 0 or "
                     "-0, +-pi/4 and +-3pi/4 for two infinities. Derivative (x dy - y dx) / (x^2 "
-                    "+ y^2): NaN at the origin."},
+                    "+ y^2), 0 at the origin."},
      .surface = surface_binary(plan_floating)});
 
 }  // namespace heddle

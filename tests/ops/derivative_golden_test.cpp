@@ -218,6 +218,62 @@ TEST(derivative, mixed_second_derivatives_of_powers_are_equal) {  // G4
   expect_near(along_y[0], {0.0434782608695652}, 1e-12, 0);
 }
 
+TEST(derivative, powers_of_nothing_are_constant) {  // G3
+  const Program p =
+      program({{5}, {5}}, [](Builder& b, const Values& x) { return emit::pow(b, x[0], x[1]); });
+  const auto d =
+      pull_ones(p, {doubles({kNaN, 1e-310, -1e-310, kInf, -3}), doubles({0, 0, 0, 0, 0})});
+  expect_near(d[0], {0, 0, 0, 0, 0}, 0, 0);
+}
+
+TEST(derivative, an_angle_near_the_origin_and_far_from_it) {
+  const Program p = program({{8}, {8}}, [](Builder& b, const Values& x) {
+    return b.emit(op_atan2, {x[0], x[1]});
+  });
+  const std::vector<double> y = {0, -0.0, 3e-200, -4e-200, 3e200, 4e200, kInf, 3},
+                            x = {0, 0, 4e-200, 3e-200, -4e200, 3e200, 1, -4};
+  const auto d = pull_ones(p, {doubles(y), doubles(x)});
+  expect_near(d[0], {0, 0, .16e200, .12e200, -.16e-200, .12e-200, 0, -.16}, 1e-14, 0);
+  expect_near(d[1], {0, 0, -.12e200, .16e200, -.12e-200, -.16e-200, 0, -.12}, 1e-14, 0);
+}
+
+TEST(derivative, second_derivatives_of_an_angle) {
+  const Program p = program({{}, {}}, [](Builder& b, const Values& x) {
+    return b.emit(op_atan2, {x[0], x[1]});
+  });
+  const Program product = hvp(p, {"x0", "x1"});
+  const Literal one = scalar(DType::f64, 1), none = scalar(DType::f64, 0);
+  for (const auto& [y, x] :
+       std::vector<std::pair<double, double>>{{3, 4}, {4, -3}, {0, 2}, {2, 0}}) {
+    const double r4 = (x * x + y * y) * (x * x + y * y);
+    const double same = -2 * x * y / r4, mixed = (y * y - x * x) / r4;
+    const Literal at_y = scalar(DType::f64, y), at_x = scalar(DType::f64, x);
+    const auto along_y = run(product, {at_y, at_x, one, none});
+    const auto along_x = run(product, {at_y, at_x, none, one});
+    expect_near(along_y[0], {same}, 1e-14, 1e-15);
+    expect_near(along_y[1], {mixed}, 1e-14, 1e-15);
+    expect_near(along_x[0], {mixed}, 1e-14, 1e-15);
+    expect_near(along_x[1], {-same}, 1e-14, 1e-15);
+  }
+}
+
+TEST(derivative, activations_far_from_zero) {
+  const double far = std::numeric_limits<double>::max();
+  const std::vector<double> at = {-far, -1e200, -1e20, -750, 750, 1e20, 1e200, far};
+  for (const Operation* op : {&op_gelu, &op_silu}) {
+    for (const bool tanh : {false, true}) {
+      if (tanh && op == &op_silu) continue;
+      const Attributes attributes =
+          op == &op_gelu ? Attributes::of(GeluAttributes{tanh}) : Attributes();
+      const Program p = program_of(*op, {{DType::f64, {8}}}, attributes);
+      const auto all = run(vjp(p, "x0"), {doubles(at), doubles(std::vector<double>(8, 4))});
+      expect_near(all[1], {0, 0, 0, 0, 4, 4, 4, 4}, 0, 0);
+      const auto along = run(jvp(p, "x0"), {doubles(at), doubles(std::vector<double>(8, 1))});
+      expect_near(along[1], {0, 0, 0, 0, 1, 1, 1, 1}, 0, 0);
+    }
+  }
+}
+
 TEST(derivative, repeated_indices_add_up) {  // G7
   const Program p = program({{3}}, [](Builder& b, const Values& x) {
     return emit::gather(b, x[0], b.constant(ints({0, 0, 1})), {0, "drop"});
@@ -280,6 +336,14 @@ TEST(derivative, masks_are_strict) {  // G13
     return b.emit(op_clamp, {x[0], low, high});
   });
   expect_same(pull_ones(clamped, {doubles({0, 6, 3, 7})})[0], {0, 0, 1, 0});
+  const Program bounded = program({{5}, {5}, {5}}, [](Builder& b, const Values& x) {
+    return b.emit(op_clamp, {x[0], x[1], x[2]});
+  });
+  const auto through = pull_ones(bounded, {doubles({-1, 3, 7, -1, kNaN}), doubles({0, 0, 0, 5, 5}),
+                                           doubles({6, 6, 6, 2, 2})});  // the last two: low > high
+  expect_same(through[0], {0, 1, 0, 0, 0});
+  expect_same(through[1], {1, 0, 0, 0, 0});
+  expect_same(through[2], {0, 0, 1, 1, 0});
   const Program rectified =
       program({{3}}, [](Builder& b, const Values& x) { return b.emit(op_relu, {x[0]}); });
   expect_same(pull_ones(rectified, {doubles({0, 1, -1})})[0], {0, 1, 0});
