@@ -154,9 +154,9 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
               bool generic) {
   const Pipeline pipeline(observer);
   const ExternalKernels external = external_kernels(target);
-  const bool pairs = !generic && !target.on_device();
+  const bool on_cpu = !generic && !target.on_device();
   const Program p =
-      simplified(pipeline, prepared(pipeline, program, target, external, generic), pairs);
+      simplified(pipeline, prepared(pipeline, program, target, external, generic), on_cpu);
   // memory_planning makes layouts and groups where it needs them; these show them.
   const auto shown = [&](std::string_view name, auto text) {
     pipeline.run<Program>(
@@ -165,7 +165,7 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   shown("layout_assignment", [](const Function& f) { return to_text(assign_layouts(f), f); });
   shown("operator_fusion", [&](const Function& f) { return to_text(make_groups(f, external), f); });
   Plan plan = pipeline.run<Plan>(
-      "memory_planning", [&] { return make_plan(p, target, external); },
+      "memory_planning", [&] { return make_plan(p, target, external, on_cpu); },
       [](const Plan& made) { return to_text(made); }, verify_plan);
   plan = pipeline.run<Plan>(
       "backend_lowering", [&] { return generic ? generalize(plan) : std::move(plan); },

@@ -1,6 +1,7 @@
 // Real blocks, forward and with gradients: what networks and simulations spend their time in.
 // The peers' side is bench/peers.py.
 #include <cmath>
+#include <random>
 
 #include "bench/compare.h"
 #include "heddle/frontend/heddle.h"
@@ -26,6 +27,27 @@ void add_with_gradient(const std::string& work, F f, Types types, Names wrt, dou
       work, [=] { return trace(f, types); }, limit);
   add_program(
       work + "_grad", [=] { return vjp(trace(f, types), wrt); }, limit);
+}
+
+/// f of its first argument; the others are constants, uniform in [-limit, limit): a network that is
+/// only run.
+template <class F>
+Program trace_frozen(F f, const Types& types, double limit) {
+  std::vector<Tensor> arguments;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(-limit, limit);
+  for (const Type& type : types) {
+    std::vector<double> values(static_cast<std::size_t>(element_count(type)));
+    for (double& v : values) v = uniform(random);
+    arguments.push_back(tensor(std::span<const double>(values), constant_extents(type.dims)));
+  }
+  return trace(
+      [=](const Tensor& x) {
+        std::vector<Tensor> all{x};
+        for (std::size_t i = 1; i < arguments.size(); ++i) all.push_back(constant(arguments[i]));
+        return f(std::span<const Tensor>(all));
+      },
+      {types[0]});
 }
 
 Tensor affine(const Tensor& x, const Tensor& w, const Tensor& b) { return matmul(x, w) + b; }
@@ -80,19 +102,30 @@ Names numbered(int first, int last) {
 }
 
 void add_networks() {
-  add_program(
-      "net/mlp",
-      [] {
-        return trace(mlp, {f32({32, 784}), f32({784, 512}), f32({512}), f32({512, 256}), f32({256}),
-                           f32({256, 10}), f32({10})});
-      },
-      0.05);
+  add_program("net/mlp", [] {
+    return trace_frozen(mlp,
+                        {f32({32, 784}), f32({784, 512}), f32({512}), f32({512, 256}), f32({256}),
+                         f32({256, 10}), f32({10})},
+                        0.05);
+  });
   const Type wide = f32({kWidth});
-  add_with_gradient("net/transformer", transformer,
-                    {f32({kTokens, kWidth}), wide, wide, f32({kWidth, 3 * kWidth}),
-                     f32({3 * kWidth}), f32({kWidth, kWidth}), wide, wide, wide,
-                     f32({kWidth, kHidden}), f32({kHidden}), f32({kHidden, kWidth}), wide},
-                    numbered(1, 12), 0.05);
+  const Types block = {f32({kTokens, kWidth}),
+                       wide,
+                       wide,
+                       f32({kWidth, 3 * kWidth}),
+                       f32({3 * kWidth}),
+                       f32({kWidth, kWidth}),
+                       wide,
+                       wide,
+                       wide,
+                       f32({kWidth, kHidden}),
+                       f32({kHidden}),
+                       f32({kHidden, kWidth}),
+                       wide};
+  add_program("net/transformer", [=] { return trace_frozen(transformer, block, 0.05); });
+  add_program(
+      "net/transformer_grad", [=] { return vjp(trace(transformer, block), numbered(1, 12)); },
+      0.05);
   for (std::int64_t tokens : {128, 512, 2048}) {
     const Type heads = f32({kHeads, tokens, kHead});
     for (bool causal : {false, true}) {

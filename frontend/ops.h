@@ -249,6 +249,8 @@ Tensor attention(TensorArg q, TensorArg k, TensorArg v, bool causal = false, dou
 /// A tensor known when the program is made, as a constant of it. Inside a trace only.
 Tensor constant(const Literal& literal,
                 std::source_location where = std::source_location::current());
+/// Of a concrete tensor: its elements as they are now. Errors as to_literal.
+Tensor constant(const Tensor& tensor, std::source_location where = std::source_location::current());
 
 /// Calls any operation by its record: what every function above does.
 Tensor call_operation(const Operation& op, std::initializer_list<TensorArg> operands,

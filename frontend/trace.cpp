@@ -128,5 +128,8 @@ Tensor constant(const Literal& literal, std::source_location where) {
   Trace& trace = Trace::current("constant", where);
   return trace.tensor(trace.builder().constant(literal, where));
 }
+Tensor constant(const Tensor& tensor, std::source_location where) {
+  return constant(to_literal(tensor, where), where);
+}
 
 }  // namespace heddle

@@ -8,8 +8,8 @@ namespace heddle {
 
 /// A reduce_window_* that is too large to be written out becomes windows along single axes: their
 /// elements add up instead of multiplying. A convolution that is not written out reads an array
-/// that holds its padding and holes: vectors of it are loaded without a question. Of single taps, or
-/// of windows that are whole images (gradients of weights of a pointwise one), it is a product.
+/// that holds its padding and holes: vectors of it are loaded without a question. Of single taps,
+/// or of windows that are whole images (gradients of weights of a pointwise one), it is a product.
 Program lower_windows(const Program& program);
 
 }  // namespace heddle

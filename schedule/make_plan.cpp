@@ -10,6 +10,7 @@
 #include "heddle/graph/passes/passes.h"
 #include "heddle/schedule/memory.h"
 #include "heddle/schedule/order.h"
+#include "heddle/schedule/prepare.h"
 
 namespace heddle {
 namespace {
@@ -43,11 +44,12 @@ class Pool {
 class FunctionPlanner {
  public:
   FunctionPlanner(const Function& f, const Target& target, const ExternalKernels& external,
-                  Pool& pool)
+                  Pool& pool, Preparation* preparation)
       : f_(f),
         target_(target),
         external_(external),
         pool_(pool),
+        preparation_(preparation),
         node_of_(definitions(f)),
         layouts_(assign_layouts(f)),
         grouping_(make_groups(f, external)),
@@ -164,14 +166,35 @@ class FunctionPlanner {
   KernelStep own_step(const GroupBody& body, const Group& group) {
     KernelStep step;
     std::vector<Port> in, out;
-    for (ValueId v : body.in) in.push_back(port(v, step));
+    const std::optional<RightFactor> factor = constant_factor(body, group);
+    Function made = body.body;
+    for (std::size_t i = 0; i < body.in.size(); ++i) {
+      if (factor && factor->input == i) {
+        const Preparation::Panels panels =
+            preparation_->panels(*f_.nodes[node_of_[body.in[i].index]].literal, factor->inner);
+        step.buffers.push_back(add_buffer({Space::prepared, panels.output}, panels.type));
+        in.push_back({dense_strides(panels.type.dims)});
+        made = with_panels(made, *factor, panels.type);
+      } else {
+        in.push_back(port(body.in[i], step));
+      }
+    }
     for (ValueId v : body.out) {
       out.push_back(port(v, step));
       out.back().shares = shared_port(body, v);
     }
-    step.kernel =
-        pool_.kernel(make_kernel(body.body, std::move(in), std::move(out), group.kind, target_));
+    step.kernel = pool_.kernel(
+        make_kernel(std::move(made), std::move(in), std::move(out), group.kind, target_));
     return step;
+  }
+
+  // Of a product: a constant that is packed when an instance is created.
+  std::optional<RightFactor> constant_factor(const GroupBody& body, const Group& group) const {
+    if (!preparation_ || group.kind != RecipeKind::contract) return std::nullopt;
+    const std::optional<RightFactor> factor = right_factor(body.body);
+    if (!factor) return std::nullopt;
+    const std::uint32_t n = node_of_[body.in[factor->input].index];
+    return n != kNoNode && f_.nodes[n].literal ? factor : std::nullopt;
   }
 
   // Every operand and every result has a port, and so has every option.
@@ -325,6 +348,7 @@ class FunctionPlanner {
   const Target& target_;
   const ExternalKernels& external_;
   Pool& pool_;
+  Preparation* preparation_;  // null: constants are read as they lie
   std::vector<std::uint32_t> node_of_;
   std::vector<Layout> layouts_;
   Grouping grouping_;
@@ -343,11 +367,18 @@ class FunctionPlanner {
 
 }  // namespace
 
-Plan make_plan(const Program& program, const Target& target, const ExternalKernels& external) {
+Plan make_plan(const Program& program, const Target& target, const ExternalKernels& external,
+               bool prepare) {
   Plan plan{.target = target};
   Pool pool(plan);
+  Preparation preparation;
+  Preparation* const used = prepare ? &preparation : nullptr;
   for (const Function& f : program.functions())
-    plan.functions.push_back(FunctionPlanner(f, target, external, pool).run());
+    plan.functions.push_back(FunctionPlanner(f, target, external, pool, used).run());
+  if (!preparation.empty()) {
+    const Function f = preparation.finish();
+    plan.functions.push_back(FunctionPlanner(f, target, external, pool, nullptr).run());
+  }
   return plan;
 }
 

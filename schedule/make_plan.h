@@ -11,9 +11,10 @@ namespace heddle {
 /// updated in place by the output of the same name (equal types: ValueError else): directly where
 /// every other read of it can come first, else by a copy at the end. A node that `external` has a
 /// kernel for is a step of its own. The output "@fault" (lower_faults) is none of the plan's: it is
-/// the flag of the step that computes it.
+/// the flag of the step that computes it. prepare: constant factors are packed by a last function
+/// "@prepare", which the plan has beside the program's.
 Plan make_plan(const Program& program, const Target& target,
-               const ExternalKernels& external = nullptr);
+               const ExternalKernels& external = nullptr, bool prepare = false);
 
 }  // namespace heddle
 

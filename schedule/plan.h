@@ -13,8 +13,8 @@
 namespace heddle {
 
 /// argument: index counts the function's inputs, then its outputs. constant: index into
-/// Plan::constants. prepared: made by
-/// @prepare at create. arena: `offset` bytes into the arena (buffer_alignment).
+/// Plan::constants. prepared: the output of that number of @prepare, which runs at create. arena:
+/// `offset` bytes into the arena (buffer_alignment).
 enum class Space : std::uint8_t { argument, constant, prepared, arena };
 struct Buffer {
   Space space = Space::arena;

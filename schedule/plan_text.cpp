@@ -17,7 +17,7 @@ std::string buffer_text(const FunctionPlan& f, std::uint32_t b) {
       text = absl::StrCat("constant", buffer.index);
       break;
     case Space::prepared:
-      text = absl::StrCat("prepared+", to_text(buffer.offset));
+      text = absl::StrCat("prepared", buffer.index);
       break;
     case Space::arena:
       text = absl::StrCat("arena+", to_text(buffer.offset));

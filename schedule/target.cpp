@@ -165,8 +165,9 @@ Target parse_target(std::string_view text) {
     throw NotImplementedError({.message = "no libraries for WebAssembly",
                                .field = "target",
                                .found = std::string(text),
-                               .needed = "an ELF or Mach-O machine: names in objects of WebAssembly "
-                                         "are not made a library's own"});
+                               .needed =
+                                   "an ELF or Mach-O machine: names in objects of WebAssembly "
+                                   "are not made a library's own"});
   }
   if (parts.size() < 3) fail(text, "host, host-carrier, or machine-bits-system-features-carrier");
   Target target{absl::StrJoin(parts.begin(), parts.begin() + 3, "-"), {}};

@@ -7,11 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "heddle/backends/device.h"
+#include "heddle/schedule/prepare.h"
 
 namespace heddle {
 namespace {
-
-constexpr char kPrepare[] = "@prepare";
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -131,11 +130,14 @@ std::uint8_t space_number(Space space) {
   return HD_ARENA;
 }
 
-BufferDescription describe_buffer(const Buffer& b, std::uint32_t first_constant) {
+// `prepared`: the signature of @prepare, in whose block its outputs lie.
+BufferDescription describe_buffer(const Buffer& b, std::uint32_t first_constant,
+                                  const SignatureDescription* prepared) {
   const std::uint32_t index = b.space == Space::constant ? first_constant + b.index : b.index;
   return {space_number(b.space),
           b.space == Space::argument || b.space == Space::constant ? index : 0,
-          static_cast<std::uint64_t>(b.offset.constant()),
+          b.space == Space::prepared ? prepared->outputs.at(b.index).offset
+                                     : static_cast<std::uint64_t>(b.offset.constant()),
           b.type.dtype,
           constant_extents(b.type.dims),
           constant_extents(b.strides)};
@@ -185,9 +187,12 @@ std::int32_t fault_position(const StepDescription& step, std::int32_t fault) {
 }
 
 FunctionDescription describe_function(const Plan& plan, const FunctionPlan& f,
-                                      std::uint32_t first_constant) {
+                                      std::uint32_t first_constant,
+                                      const SignatureDescription* prepared) {
   FunctionDescription out;
-  for (const Buffer& b : f.buffers) out.buffers.push_back(describe_buffer(b, first_constant));
+  for (const Buffer& b : f.buffers) {
+    out.buffers.push_back(describe_buffer(b, first_constant, prepared));
+  }
   for (const Step& s : f.steps) {
     StepDescription& step = out.steps.emplace_back();
     step.wave = s.wave;
@@ -240,11 +245,12 @@ ArtifactDescription describe(std::string name, std::span<const CompiledPlan> pla
     const std::uint32_t first_constant = static_cast<std::uint32_t>(out.constants.size());
     for (const Literal& l : plan.constants)
       out.constants.push_back({l.bytes->data(), l.bytes->size()});
+    const SignatureDescription* prepared =
+        out.prepare < 0 ? nullptr : &out.signatures[static_cast<std::size_t>(out.prepare)];
     for (const FunctionPlan& f : plan.functions)
-      p.functions.push_back(describe_function(plan, f, first_constant));
+      p.functions.push_back(describe_function(plan, f, first_constant, prepared));
     p.kernels = describe_kernels(compiled);
-    if (out.prepare >= 0)
-      p.prepared_bytes = out.signatures[static_cast<std::size_t>(out.prepare)].arguments[0].bytes;
+    if (prepared) p.prepared_bytes = prepared->arguments[0].bytes;
   }
   return out;
 }

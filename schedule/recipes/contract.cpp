@@ -3,6 +3,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/prepare.h"
 #include "heddle/schedule/recipes/choose.h"
 
 namespace heddle {
@@ -78,6 +79,26 @@ bool wants_dots(const Function& body, const Node& node, const DotShape& s, int l
   });
 }
 
+// The factor's panels are as wide as a tile; its rows fill whole tiles.
+Contract choose_prepared(const Function& body, const Node& node, const DotShape& s,
+                         std::int64_t width, int lanes, const Target& target) {
+  const int vectors = std::max<int>(1, static_cast<int>(width) / lanes);
+  const int most = target.vector_registers() == 32 ? 24 / vectors : 12 / vectors;
+  Contract c{.mr = most, .nr = static_cast<int>(width), .rhs = Pack::none};
+  // As many rows as fill tiles, of those that keep the machine busy.
+  for (int mr = most; mr * 3 >= most * 2; --mr) {
+    const auto padded = [&](int rows) { return (s.m() + rows - 1) / rows * rows; };
+    if (padded(mr) < padded(c.mr)) c.mr = mr;
+  }
+  c.mr = static_cast<int>(std::min<std::int64_t>(c.mr, s.m()));
+  const bool in_place = lies_in_memory(body, definitions(body), node.operands[0]) &&
+                        is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
+  c.lhs = in_place ? Pack::none : Pack::whole;
+  c.columns_outer = true;
+  c.grain = choose_grain(estimated_ns(body), (s.n() + c.nr - 1) / c.nr);
+  return c;
+}
+
 Contract choose_dots(const Function& body, const DotShape& s) {
   Contract c{.mr = s.m() < 4 ? 2 : 4, .nr = s.m() < 4 ? 4 : 3, .rhs = Pack::none};
   c.dots = true;
@@ -95,6 +116,9 @@ Contract choose_contract(const Function& body, const Target& target) {
   const DotShape s = dot_shape(body, node);
   const DType dtype = body.type(dot).dtype;
   const int lanes = lanes_of(dtype, target);
+  if (const std::int64_t width = panel_width(body, node.operands[1])) {
+    return choose_prepared(body, node, s, width, lanes, target);
+  }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
   const TileSize tile = choose_tile(s.m(), s.n(), lanes, target);
   Contract c{.mr = tile.mr, .nr = tile.vectors * lanes};

@@ -55,6 +55,14 @@ TEST(Trace, extents_are_those_of_tensors) {
   EXPECT_EQ(repeated.find("[broadcast_in_dim] trace.cpp:"), 0u) << repeated;
 }
 
+TEST(Trace, concrete_tensors_are_constants_as_they_are_then) {
+  const Tensor w = tensor({1.0f, 2.0f}, {2});
+  const Program p = trace([&](const Tensor& x) { return x * constant(w); }, {f32({2})});
+  const std::vector<Literal> x{make_literal<float>({2}, {3, 5})};
+  EXPECT_EQ(view<float>(interpret(p, p.entry().name, x)[0])[1], 10);
+  EXPECT_THROW(constant(w), ValueError) << "outside a trace";
+}
+
 TEST(Trace, numbers_are_weak) {
   const Program p = trace(
       [](const Tensor& x, const Tensor& i) {

@@ -11,6 +11,7 @@
 #include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/prepare.h"
 
 namespace heddle::halide {
 namespace {
@@ -40,6 +41,7 @@ class Tiles {
         prod_("prod" + name_),
         lhs_("lhs" + name_),
         rhs_("rhs" + name_),
+        in_panels_(panel_width(b.kernel.body, b.node(dot).operands[1]) != 0),
         bt_(make_vars("bt", dot_.batch().size())) {
     define_funcs();
   }
@@ -109,6 +111,7 @@ class Tiles {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }
   Expr right(const Index& batch, const Expr& column, const Index& inner) const {
+    if (in_panels_) return dot_.right(batch, {column}, inner);  // zeros past the edge
     if (!places_.defined()) {
       return dot_.right(batch, unflatten(edge(column, n(), c_.nr * c_.panels), dot_.columns()),
                         inner);
@@ -238,7 +241,8 @@ class Tiles {
   Func prod_, lhs_, rhs_;
   Func places_;  ///< of columns, along each of their axes; undefined: found in place
   Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"};
-  std::vector<Var> bt_;  ///< of each axis of the batch
+  const bool in_panels_;  ///< the right factor
+  std::vector<Var> bt_;   ///< of each axis of the batch
   RDom k_;
 };
 
