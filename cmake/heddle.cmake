@@ -49,8 +49,9 @@ function(heddle_library name)
 endfunction()
 
 # heddle_test(graph DEPENDS heddle_graph): every .cpp of tests/<name> in one program, one ctest entry per TEST; label = name, or LABEL.
+# LONG: those whose suite begins with Long have the label long instead.
 function(heddle_test name)
-  cmake_parse_arguments(ARG "" "PREFIX;LABEL" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "PREFIX;LABEL" "DEPENDS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL ${name})
   endif()
@@ -64,6 +65,12 @@ function(heddle_test name)
   target_compile_definitions(test_${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HEDDLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
   # A cache of the build's own: tests leave the user's alone.
-  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}"
+  set(short "")
+  if(ARG_LONG)
+    set(short TEST_FILTER "-Long*")
+    gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}" TEST_FILTER "Long*" TEST_LIST ${name}_long
+      PROPERTIES LABELS long ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
+  endif()
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}" ${short}
     PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT "HEDDLE_CACHE=${PROJECT_BINARY_DIR}/test-cache")
 endfunction()
