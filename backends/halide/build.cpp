@@ -8,6 +8,7 @@
 #include "heddle/backends/halide/gpu/thread_registers.h"
 #include "heddle/backends/halide/gpu/whole_updates.h"
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/rare.h"
 #include "heddle/backends/halide/scratch.h"
 #include "heddle/backends/halide/tail_masks.h"
 #include "heddle/schedule/carrier_types.h"
@@ -132,6 +133,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   TailMasks masks(outputs[0].output_buffers()[0].name());
+  RareLanes rare;
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
   gpu::WholeUpdates updates(tuples_of(b));
@@ -146,6 +148,8 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
     pipeline.add_custom_lowering_pass(&masks, [] {});
     // What depends on symbols comes from the heap, uncounted.
     if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
+    pipeline.add_custom_lowering_pass(&rare,
+                                      [] {});  // last: Halide finds no bounds of its branches
   }
   const Halide::Module module =
       pipeline.compile_to_module(arguments_of(b), name, halide_target(k.target, checked),

@@ -3,17 +3,12 @@
 #include <cmath>
 
 #include "heddle/backends/halide/math_parts.h"
+#include "heddle/backends/halide/rare.h"
 
 namespace heddle::halide::math {
 namespace {
 
 constexpr float kLn2 = 0.693147182f;
-
-// x <= 0 or NaN: the second factor is a constant.
-Expr exp_nonpositive(const Expr& x) {
-  const Reduced e = reduce_ln2(at_least(-105.f, x), 127 + 64);
-  return exact_mul(scaled_exp(e.r, float_of(e.b << 23)), Expr(0x1p-64f));
-}
 
 // For arguments that are rounded anyway: one constant, one factor, z in [-87, 87]. Relative error
 // 1.5e-7 + 3e-9 |z|.
@@ -52,19 +47,32 @@ Expr exponent_value(const Expr& bits) {
 struct Split {
   Expr f, i;
 };
+Split split_normal(const Expr& x) {
+  const Expr e = exponent_bits(x);
+  return {exact_sub(float_of(bits_of(x) - e), Expr(1.f)), exponent_value(e)};
+}
+constexpr float kLeastNormal = 1.17549435e-38f;
 Split split(const Expr& x) {
-  const Expr tiny = less(x, Expr(1.17549435e-38f));
-  const Expr a = select(tiny, exact_mul(x, Expr(8388608.f)), x);
-  const Expr e = exponent_bits(a);
-  return {exact_sub(float_of(bits_of(a) - e), Expr(1.f)),
-          exponent_value(e) + select(tiny, Expr(-23.f), Expr(0.f))};
+  const Expr tiny = less(x, Expr(kLeastNormal));
+  const Split s = split_normal(select(tiny, exact_mul(x, Expr(8388608.f)), x));
+  return {s.f, s.i + select(tiny, Expr(-23.f), Expr(0.f))};
+}
+// A logarithm by `of`; what is not normal and finite stands behind a branch.
+template <class F>
+Expr logarithm(const Expr& x, F of) {
+  const Expr usual = less(Expr(std::nextafter(kLeastNormal, 0.f)), x) && less(x, Expr(INFINITY));
+  return unless_rare(!usual, log_specials(x, of(split(x))), of(split_normal(x)));
 }
 
 }  // namespace
 
+// One factor where results are normal; else two, behind a branch.
 Expr exp(const Expr& x) {
+  const Reduced near = reduce_ln2(x, 127);
   const Reduced e = reduce_ln2(at_least(-104.f, at_most(88.8f, x)), 254);
-  return in_two_factors(e.b, [&](const Expr& s) { return scaled_exp(e.r, s); });
+  const Expr far = in_two_factors(e.b, [&](const Expr& s) { return scaled_exp(e.r, s); });
+  return unless_rare(!less(without_sign(x), Expr(87.f)), far,
+                     scaled_exp(near.r, float_of(near.b << 23)));
 }
 
 // 2^f by a polynomial in f itself: x - f is exact.
@@ -98,9 +106,17 @@ Expr tanh(const Expr& x) {  // e/(e+2), e = expm1(2|x|)
   return with_sign_of(exact_div(m, exact_add(m, Expr(2.f))), x);
 }
 
-Expr logistic(const Expr& x) {  // 1/(1+e) or e/(1+e), e = exp(-|x|): subnormal results too
-  const Expr e = exp_nonpositive(-abs(x));
-  return exact_div(select(less(x, Expr(0.f)), e, Expr(1.f)), exact_add(e, Expr(1.f)));
+// 1/(1+e), e = exp(-x) = 2^n + 2^n (exp(r) - 1). Below -87, where the result is hardly normal, both
+// by 2^-64, so that e does not overflow.
+Expr logistic(const Expr& x) {
+  const auto inverse = [](const Reduced& e, const Expr& one) {
+    const Expr s = float_of(e.b << 23);
+    return exact_div(one, expm1_poly(e.r) * s + exact_add(s, one));
+  };
+  const Expr far =
+      inverse(reduce_ln2(at_least(-43.f, at_most(105.f, -x)), 127 - 64), Expr(0x1p-64f));
+  return unless_rare(!less(without_sign(x), Expr(87.f)), far,
+                     inverse(reduce_ln2(-x, 127), Expr(1.f)));
 }
 
 Expr erf(const Expr& x) {  // two branches, both computed
@@ -115,16 +131,16 @@ Expr erf(const Expr& x) {  // two branches, both computed
 }
 
 Expr log(const Expr& x) {
-  const Split m = split(x);
-  return log_specials(x, log_core(m.f, m.i));
+  return logarithm(x, [](const Split& m) { return log_core(m.f, m.i); });
 }
 
 // f log2(e) + f^2 q log2(e), the constant of the first term in two parts.
 Expr log2(const Expr& x) {
-  const Split m = split(x);
-  const Expr tail =
-      (m.f * m.f) * (log_quotient(m.f) * 1.44269502f) + exact_mul(m.f, Expr(1.92596303e-8f));
-  return log_specials(x, exact_add(m.i, exact_add(exact_mul(m.f, Expr(1.44269502f)), tail)));
+  return logarithm(x, [](const Split& m) {
+    const Expr tail =
+        (m.f * m.f) * (log_quotient(m.f) * 1.44269502f) + exact_mul(m.f, Expr(1.92596303e-8f));
+    return exact_add(m.i, exact_add(exact_mul(m.f, Expr(1.44269502f)), tail));
+  });
 }
 
 Expr log1p(const Expr& x) {

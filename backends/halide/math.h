@@ -3,7 +3,7 @@
 // them):
 //
 //   exp 1.3   exp2 1.4   expm1 1.8   log 1.1   log2 1.6   log1p 1.7   logistic 2.5   cbrt 1.0
-//   sin 2.0   cos 2.0    tan 2.0     asin 2.5   acos 2.0   atan 2.0   atan2 1.5
+//   sin 3.0   cos 3.0    tan 2.0     asin 2.5   acos 2.0   atan 2.0   atan2 1.5
 //   cosh 2.0  tanh 2.5   asinh 0.6   acosh 0.6  atanh 0.6  erf 1.4    erfc 0.6   pow 0.6
 //
 // With fused multiplications and without. sin, cos and tan reduce every argument up to the largest.

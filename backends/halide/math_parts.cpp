@@ -18,7 +18,9 @@ Expr with_sign_of(const Expr& magnitude, const Expr& x) {
   return float_of(bits_of(magnitude) | (bits_of(x) & u32(0x80000000u)));
 }
 
-Expr poly(const Expr& x, const std::vector<float>& c) {
+namespace {
+template <class T>
+Expr estrin(const Expr& x, const std::vector<T>& c) {
   std::vector<Expr> p;
   for (std::size_t i = c.size(); i-- > 0;) p.push_back(Expr(c[i]));
   for (Expr power = x; p.size() > 1; power = power * power) {
@@ -29,12 +31,10 @@ Expr poly(const Expr& x, const std::vector<float>& c) {
   }
   return p[0];
 }
+}  // namespace
 
-Expr poly_wide(const Expr& x, const std::vector<double>& c) {
-  Expr sum = Expr(c[0]);
-  for (std::size_t i = 1; i < c.size(); ++i) sum = sum * x + Expr(c[i]);
-  return sum;
-}
+Expr poly(const Expr& x, const std::vector<float>& c) { return estrin(x, c); }
+Expr poly_wide(const Expr& x, const std::vector<double>& c) { return estrin(x, c); }
 
 Reduced reduce_ln2(const Expr& z, int offset, bool one_constant) {
   constexpr float kLog2e = 1.44269504f, kLn2 = 0.693147182f;
@@ -56,8 +56,7 @@ Expr scaled_exp(const Expr& r, const Expr& s) {
   return ((r * r) * s) * q + (r * s + s);
 }
 
-// 2 atanh((m-1)/(m+1)) / ln2 + exponent, where m is x's mantissa in [2/3, 4/3). |s| <= 1/5, so
-// eleven terms do.
+// 2 atanh(s) / ln2 + exponent, s = (m-1)/(m+1), where m is x's mantissa in [2/3, 4/3): |s| <= 1/5.
 Expr log2_wide(const Expr& x) {
   const auto u64 = [](std::uint64_t v) { return Expr(v); };
   const Expr e = (bits_of(x) - u64(0x3fe5555555555555u)) & u64(0xfff0000000000000u);
@@ -65,20 +64,19 @@ Expr log2_wide(const Expr& x) {
   const Expr high = Halide::reinterpret<std::int32_t>(Halide::cast<std::uint32_t>(e >> 32));
   const Expr exponent = Halide::cast<double>(high >> 20);
   const Expr s = exact_div(exact_sub(m, Expr(1.0)), m + Expr(1.0));
-  std::vector<double> series;
-  for (int k = 21; k >= 1; k -= 2) series.push_back(1.0 / k);
-  return exponent + (s * poly_wide(s * s, series)) * Expr(2.0 / 0.69314718055994530942);
+  return exponent +
+         s * poly_wide(s * s, {0.3484467239470735, 0.41120270354259847, 0.577092418013362,
+                               0.961796621296398, 2.8853900818364346});
 }
 
 Expr exp2_wide(const Expr& z) {
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: see reduce_ln2
-  const Expr t = exact_add(z, Expr(magic)), n = exact_sub(t, Expr(magic));
-  const Expr f = (z - n) * Expr(0.69314718055994530942);
-  double factorial = 1;
-  std::vector<double> series{1.0};
-  for (int k = 1; k <= 12; ++k) series.insert(series.begin(), 1 / (factorial *= k));
+  const Expr t = exact_add(z, Expr(magic)), f = z - exact_sub(t, Expr(magic));
   const Expr exponent = (bits_of(t) + make_const(Halide::UInt(64), 1023)) << 52;
-  return exact_mul(poly_wide(f, series), float_of(exponent));
+  return exact_mul(poly_wide(f, {0.00015345789106792462, 0.0013399957618535907,
+                                 0.009618489243896175, 0.05550328711834392, 0.24022646886084428,
+                                 0.6931472057671272, 1.0000000005550496}),
+                   float_of(exponent));
 }
 
 }  // namespace heddle::halide::math

@@ -17,7 +17,7 @@ Expr u32(std::uint32_t v);
 /// f32: the sign bit of x on a magnitude.
 Expr with_sign_of(const Expr& magnitude, const Expr& x);
 
-/// Highest power first: of an f32 by Estrin's scheme, of an f64 by Horner's.
+/// Highest power first, by Estrin's scheme: few steps wait for each other.
 Expr poly(const Expr& x, const std::vector<float>& c);
 Expr poly_wide(const Expr& x, const std::vector<double>& c);
 
@@ -42,7 +42,7 @@ Expr cbrt_by(const Expr& x, Expr (*residual)(const Expr& y, const Expr& z));
 /// pow(x, y) where |x|^y is `magnitude`, special values included.
 Expr pow_cases(const Expr& x, const Expr& y, const Expr& magnitude);
 
-/// In f64, to about 1e-15: log2 of a normal finite x > 0; 2^z for z in [-1000, 1000].
+/// In f64: log2 of a normal finite x > 0, to 2e-11 of it; 2^z for z in [-1000, 1000], to 2e-9.
 Expr log2_wide(const Expr& x);
 Expr exp2_wide(const Expr& z);
 

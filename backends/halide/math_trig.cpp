@@ -5,6 +5,7 @@
 #include "heddle/backends/halide/math_pair.h"
 #include "heddle/backends/halide/math_parts.h"
 #include "heddle/backends/halide/math_single.h"
+#include "heddle/backends/halide/rare.h"
 
 namespace heddle::halide::math {
 namespace {
@@ -109,6 +110,37 @@ Expr sine_from(const Expr& a, std::uint32_t turn, Reduce reduce) {
   return unless_infinite(a, flip(y, (q & u32(2)) << 30));
 }
 
+// Below it |x| loses nothing when 2 |x| / pi times parts of pi/2 of 13 bits are subtracted, each
+// product being exact (Cody and Waite).
+constexpr float kNear = 2048;
+
+// x - n pi/2, for whole numbers n below 2^11.
+Expr without_quarters(const Expr& x, const Expr& n) {
+  constexpr float kParts[] = {0x1.922p+0f, -0x1.2afp-18f, 0x1.0b4p-34f, 0x1.84698ap-48f};
+  Expr r = x - n * kParts[0];
+  for (int i : {1, 2, 3}) r = exact_sub(r, exact_mul(n, Expr(kParts[i])));
+  return r;
+}
+// sin(r + h pi) for |r| <= pi/2, bits of h.
+Expr sine_of_half_turns(const Expr& r, const Expr& h) {
+  const Expr s = r * r;
+  const Expr p = poly(s, {2.60387083e-06f, -0.000198087815f, 0.0083330553f, -0.166666597f});
+  return flip(exact_mul(r, s * p + 1.f), h << 31);  // exact, else r + r s p loses -0
+}
+// 1.5 * 2^24: adding it rounds to an even number and leaves half of that in the low bits.
+constexpr float kMagic = 25165824.f, kTwoOverPi = 0.636619747f;
+
+Expr sine_near(const Expr& x) {
+  const Expr t = x * kTwoOverPi + kMagic;
+  return sine_of_half_turns(without_quarters(x, exact_sub(t, Expr(kMagic))), bits_of(t));
+}
+// x = r + (h + 1/2) pi, cos(x) = sin(r + (h + 1) pi).
+Expr cosine_near(const Expr& x) {
+  const Expr t = exact_add(x * kTwoOverPi - 1.f, Expr(kMagic));
+  const Expr n = exact_add(exact_sub(t, Expr(kMagic)), Expr(1.f));
+  return sine_of_half_turns(without_quarters(x, n), bits_of(t) + u32(1));
+}
+
 Expr tangent(const Expr& x, Reduce reduce) {
   const Expr a = without_sign(x);
   const Quarters reduced = reduce(a);
@@ -149,8 +181,15 @@ Expr arc_tangent_quotient(const Expr& s) {
 
 }  // namespace
 
-Expr sin(const Expr& x) { return flip(sine_from(without_sign(x), 0, reduce_half_pi), sign_bit(x)); }
-Expr cos(const Expr& x) { return sine_from(without_sign(x), 1, reduce_half_pi); }
+Expr sin(const Expr& x) {
+  const Expr a = without_sign(x);
+  const Expr far = flip(sine_from(a, 0, reduce_half_pi), sign_bit(x));
+  return unless_rare(!less(a, Expr(kNear)), far, sine_near(x));
+}
+Expr cos(const Expr& x) {
+  const Expr a = without_sign(x);
+  return unless_rare(!less(a, Expr(kNear)), sine_from(a, 1, reduce_half_pi), cosine_near(x));
+}
 Expr tan(const Expr& x) { return tangent(x, reduce_half_pi); }
 
 namespace single {

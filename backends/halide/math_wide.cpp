@@ -3,6 +3,7 @@
 
 #include "heddle/backends/halide/math.h"
 #include "heddle/backends/halide/math_parts.h"
+#include "heddle/backends/halide/rare.h"
 
 namespace heddle::halide::math {
 namespace {
@@ -15,7 +16,10 @@ Expr limit(double low, double high, const Expr& x) { return at_least(low, at_mos
 
 }  // namespace
 
-Expr pow(const Expr& x, const Expr& y) {
+namespace {
+
+// In every case.
+Expr any_pow(const Expr& x, const Expr& y) {
   const Expr one = Expr(1.f), zero = Expr(0.f), a = without_sign(x);
   const Expr finite = less(zero, a) && less(a, Expr(INFINITY));
   const Expr log2_a = select(finite, log2_wide(wide(select(finite, a, one))),
@@ -23,6 +27,18 @@ Expr pow(const Expr& x, const Expr& y) {
                                     Halide::cast<double>(a)));  // inf or NaN
   const Expr product = exact_mul(Halide::cast<double>(y), log2_a);
   return pow_cases(x, y, exact_cast(exp2_wide(limit(-160, 160, product))));
+}
+
+}  // namespace
+
+// Of positive normal x, and a result that does not come near the largest: else behind a branch.
+Expr pow(const Expr& x, const Expr& y) {
+  const Expr inf = Expr(INFINITY);
+  const Expr product = exact_mul(wide(y), log2_wide(wide(x)));
+  const Expr near = narrow(exp2_wide(limit(-160, 127.99, product)));
+  const Expr usual = less(Expr(0x1.fffffcp-127f), x) && less(x, inf) &&
+                     less(without_sign(y), inf) && less(near, Expr(0x1p127f));
+  return unless_rare(!usual, any_pow(x, y), near);
 }
 
 Expr pow_cases(const Expr& x, const Expr& y, const Expr& magnitude) {
