@@ -1,6 +1,5 @@
-// What the benchmarks share: a compiled function bound to its own data, ready to be called again
-// and again. Names are "work/who" or "work/threads/who": bench/report.py pairs the same work and
-// prints ratios.
+// How the benchmarks are registered. Names are "work/who" or "work/threads:N/who": bench/report.py
+// pairs the same work and prints ratios.
 #ifndef HEDDLE_BENCH_COMPARE_H_
 #define HEDDLE_BENCH_COMPARE_H_
 
@@ -9,29 +8,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "heddle/backends/argument_memory.h"
-#include "heddle/backends/compile.h"
-#include "heddle/graph/program.h"
+#include "bench/works/bound.h"
 
 namespace heddle::bench {
-
-/// Compiles the program's entry function and gives it inputs: uniform floats in [-limit, limit),
-/// integers below 10.
-class Bound {
- public:
-  Bound(const Program& program, int threads, double limit = 1);
-  void operator()();
-  /// Of one call, as its plan counts them; bytes: what kernels read and write.
-  double flops() const { return flops_; }
-  double bytes() const { return bytes_; }
-
- private:
-  std::unique_ptr<Executable> executable_;
-  ArgumentMemory arguments_;
-  double flops_ = 0, bytes_ = 0;
-};
 
 /// Registers `call` under `name`, timed by the wall clock; `flops` and `bytes` of one call become
 /// rates when given.

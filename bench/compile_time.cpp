@@ -1,25 +1,12 @@
-// Compiling the digits training step: into an empty cache, and again.
+// Compiling training steps: into an empty cache, and again.
 #include <cstdlib>
 #include <filesystem>
 
 #include "bench/compare.h"
-#include "heddle/frontend/heddle.h"
+#include "bench/works/works.h"
 
 namespace heddle::bench {
 namespace {
-
-Program digits_step() {
-  Params params;
-  nn::init_linear(params, "layer1", 64, 128, 1);
-  nn::init_linear(params, "layer2", 128, 64, 1);
-  nn::init_linear(params, "layer3", 64, 10, 1);
-  auto loss = [](const Params& p, const Tensor& x, const Tensor& y) {
-    const Tensor h = relu(nn::linear(p, "layer2", relu(nn::linear(p, "layer1", x))));
-    return cross_entropy(nn::linear(p, "layer3", h), y);
-  };
-  return train_step(loss, params, optim::adam(2e-3), {f32({32, 64}), i32({32})},
-                    {.inputs = {"x", "y"}});
-}
 
 // A cache of its own, gone afterwards.
 class EmptyCache {
@@ -38,36 +25,41 @@ class EmptyCache {
   std::string folder_;
 };
 
-void cold(benchmark::State& state) {
-  const Program program = digits_step();
+void cold(benchmark::State& state, const Work& work) {
+  const Program program = work.make();
   for (auto _ : state) {
     const EmptyCache cache;
     benchmark::DoNotOptimize(compile(program));
   }
 }
-void warm(benchmark::State& state) {
+void warm(benchmark::State& state, const Work& work) {
   const EmptyCache cache;
-  const Program program = digits_step();
+  const Program program = work.make();
   compile(program);
   for (auto _ : state) benchmark::DoNotOptimize(compile(program));
 }
-void derive(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(digits_step());
+void derive(benchmark::State& state, const Work& work) {
+  for (auto _ : state) benchmark::DoNotOptimize(work.make());
 }
 
-BENCHMARK(cold)
-    ->Name("compile/digits_step/cold/heddle")
-    ->UseRealTime()
-    ->Iterations(1)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(warm)
-    ->Name("compile/digits_step/warm/heddle")
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(derive)
-    ->Name("compile/digits_step/trace_and_differentiate/heddle")
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
+using Measured = void (*)(benchmark::State& state, const Work& work);
+
+benchmark::internal::Benchmark* add_compilation(const Work& work, const std::string& what,
+                                                Measured f) {
+  const std::string name = "compile/" + work.name.substr(work.name.find('/') + 1) + "/" + what;
+  return benchmark::RegisterBenchmark((name + "/heddle").c_str(), f, work)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+const bool registered = [] {
+  for (const Work& work : training_works()) {
+    add_compilation(work, "cold", cold)->Iterations(1);
+    add_compilation(work, "warm", warm);
+    add_compilation(work, "trace_and_differentiate", derive);
+  }
+  return true;
+}();
 
 }  // namespace
 }  // namespace heddle::bench

@@ -1,4 +1,5 @@
-"""Reads the rounds of bench/run and prints, per piece of work, the best time of each, and the best peer's time over ours.
+"""Reads the rounds of bench/run and prints, per piece of work, the best time (or the fewest bytes) of each, the best peer's over ours, and
+whether the results have the same bits with 1, 2 and 4 threads.
 
 usage: report.py FOLDER; writes FOLDER/bench.json and FOLDER/bench.html beside."""
 import glob
@@ -10,25 +11,38 @@ import sys
 
 UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 OURS, MACHINE = "heddle", "machine"
+NO_PEERS = {"empty_process", "announced"}  # shown, but not to be beaten
+
+
+def lines(folder, pattern):
+    for path in sorted(glob.glob(os.path.join(folder, pattern))):
+        yield from map(json.loads, open(path))
 
 
 def read_rounds(folder):
-    """Microseconds and rates by name, the best of all rounds."""
-    times, rates = {}, {}
+    """Microseconds or bytes by name, the best of all rounds; rates by name; names of what is in bytes."""
+    best, rates, in_bytes = {}, {}, set()
     for path in sorted(glob.glob(os.path.join(folder, "round-*.json"))):
         for b in json.load(open(path))["benchmarks"]:
             if b.get("run_type") == "aggregate":
                 continue
             name = b["run_name"].replace("/real_time", "").replace("/iterations:1", "")
             us = b["real_time"] * UNITS[b["time_unit"]]
-            if us < times.get(name, float("inf")):
-                times[name] = us
+            if us < best.get(name, float("inf")):
+                best[name] = us
                 rates[name] = {r: b[r] for r in ("GF/s", "GB/s") if r in b}
-    for path in sorted(glob.glob(os.path.join(folder, "peers-*.jsonl"))):
-        for line in open(path):
-            entry = json.loads(line)
-            times[entry["name"]] = min(entry["us"], times.get(entry["name"], float("inf")))
-    return times, rates
+    for pattern in ("peers-*.jsonl", "shipped-*.jsonl"):
+        for entry in lines(folder, pattern):
+            name = entry["name"]
+            best[name] = min(entry.get("us", entry.get("bytes")), best.get(name, float("inf")))
+            if "bytes" in entry:
+                in_bytes.add(name.rsplit("/", 1)[0])
+    return best, rates, in_bytes
+
+
+def read_bits(folder):
+    """By work without its threads: whether all bits are equal."""
+    return {entry["name"]: entry["same_bits"] for entry in lines(folder, "bits.jsonl")}
 
 
 def machine_of():
@@ -54,7 +68,7 @@ def fraction(rates, work):
     return max(shares) if shares else None
 
 
-def rows_of(times, rates):
+def rows_of(times, rates, in_bytes, bits):
     works = {}
     for name, us in times.items():
         work, who = name.rsplit("/", 1)
@@ -65,31 +79,39 @@ def rows_of(times, rates):
         if ours is None:
             continue
         peers = {who: us for who, us in sorted(works[work].items()) if who != OURS}
-        best = min(peers, key=peers.get) if peers else None
+        beaten = [who for who in peers if who not in NO_PEERS]
+        best = min(beaten, key=peers.get) if beaten else None
         share = fraction(rates, work)
-        rows.append({"work": work, "heddle_us": ours, "peers_us": peers, "best_peer": best,
+        unit = "bytes" if work in in_bytes else "us"
+        rows.append({"work": work, "unit": unit, "heddle": ours, "peers": peers, "best_peer": best,
                      "ratio": peers[best] / ours if best else None, "rates": rates.get(f"{work}/{OURS}", {}),
-                     "of_peak": share and {"share": share[0], "of": share[1]}})
+                     "of_peak": share and {"share": share[0], "of": share[1]},
+                     "same_bits": bits.get(work.split("/threads:")[0])})
     return rows
 
 
-def time_text(us):
-    return f"{us:.2f} us" if us < 1000 else f"{us / 1000:.2f} ms"
+def text(quantity, unit):
+    if unit == "bytes":
+        return f"{quantity / 1e6:.2f} MB" if quantity >= 1e6 else f"{quantity / 1e3:.0f} KB"
+    return f"{1000 * quantity:.1f} ns" if quantity < 0.1 else f"{quantity:.2f} us" if quantity < 1000 else f"{quantity / 1000:.2f} ms"
+
+
+BITS = {None: "", True: "same", False: "DIFFER"}
 
 
 def cells(row):
     share = row["of_peak"]
-    return [row["work"], time_text(row["heddle_us"]), f"{row['ratio']:.2f}" if row["ratio"] else "",
-            f"{100 * share['share']:.0f} % {share['of']}" if share else "",
-            "  ".join(f"{who} {time_text(us)}" for who, us in row["peers_us"].items())]
+    return [row["work"], text(row["heddle"], row["unit"]), f"{row['ratio']:.2f}" if row["ratio"] else "",
+            f"{100 * share['share']:.0f} % {share['of']}" if share else "", BITS[row["same_bits"]],
+            "  ".join(f"{who} {text(q, row['unit'])}" for who, q in row["peers"].items())]
 
 
-HEADS = ["work", "heddle", "best peer / ours", "of the machine", "peers"]
+HEADS = ["work", "heddle", "best peer / ours", "of the machine", "bits", "peers"]
 
 
 def print_table(machine, rows):
-    print(f"{machine['cpu']} ({machine['isa']}), {machine['cores']} cores; best of all rounds\n")
-    line = "{:48} {:>12} {:>17} {:>15}  {}"
+    print(f"{machine['cpu']} ({machine['isa']}), {machine['cores']} cores; best of all rounds; bits: of 1, 2 and 4 threads\n")
+    line = "{:48} {:>12} {:>17} {:>15} {:>7}  {}"
     for row in [HEADS] + [cells(r) for r in rows]:
         print(line.format(*row).rstrip())
 
@@ -106,7 +128,7 @@ def page(machine, rows):
 <style>body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{padding:2px 10px;text-align:left}}
 td:nth-child(n+2):nth-child(-n+4){{text-align:right;font-variant-numeric:tabular-nums}}tr:nth-child(even){{background:#f4f4f4}}
 .behind td:nth-child(3){{color:#b00020}}.ahead td:nth-child(3){{color:#00701a}}</style>
-<h1>Heddle beside its peers</h1><p>{title}; the best of all rounds.</p>
+<h1>Heddle beside its peers</h1><p>{title}; the best of all rounds. Bits: whether results are the same with 1, 2 and 4 threads.</p>
 <table><tr>{heads}</tr>
 {chr(10).join(body)}
 </table>
@@ -114,8 +136,7 @@ td:nth-child(n+2):nth-child(-n+4){{text-align:right;font-variant-numeric:tabular
 
 
 def main(folder):
-    times, rates = read_rounds(folder)
-    machine, rows = machine_of(), rows_of(times, rates)
+    machine, rows = machine_of(), rows_of(*read_rounds(folder), read_bits(folder))
     print_table(machine, rows)
     json.dump({**machine, "rows": rows}, open(os.path.join(folder, "bench.json"), "w"), indent=1)
     open(os.path.join(folder, "bench.html"), "w").write(page(machine, rows))

@@ -1,0 +1,67 @@
+// Single operations: matrix products in their layouts, sums, rows; and a call that has no work.
+#include "bench/works/products.h"
+#include "bench/works/works.h"
+#include "heddle/frontend/heddle.h"
+
+namespace heddle::bench {
+namespace {
+
+Program program(const Product& p) {
+  return trace(
+      [=](const Tensor& x, const Tensor& y) {
+        return matmul(p.transpose_a ? transpose(x) : x, p.transpose_b ? transpose(y) : y);
+      },
+      {p.transpose_a ? f32({p.k, p.m}) : f32({p.m, p.k}),
+       p.transpose_b ? f32({p.n, p.k}) : f32({p.k, p.n})});
+}
+
+Program of_square(Tensor (*f)(const Tensor& x)) {
+  return trace(f, std::vector<Type>{f32({1024, 1024})});
+}
+
+}  // namespace
+
+std::string Product::name() const {
+  const std::string layout = std::string(transpose_a ? "T" : "N") + (transpose_b ? "T" : "N");
+  const std::string sizes =
+      m == k && k == n ? std::to_string(m)
+                       : std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
+  return "gemm/" + layout + "/" + sizes;
+}
+
+std::vector<Product> products() {
+  std::vector<Product> all;
+  for (bool tb : {false, true}) {
+    for (int n : {512, 1024}) all.push_back({n, n, n, false, tb});
+    for (int m : {1, 8, 16, 32, 128}) {
+      all.push_back({m, 768, 3072, false, tb});
+      all.push_back({m, 3072, 768, false, tb});
+    }
+  }
+  all.push_back({512, 512, 512, true, false});
+  all.push_back({1024, 1024, 1024, true, false});
+  return all;
+}
+
+std::vector<Work> operation_works() {
+  std::vector<Work> all;
+  for (const Product& p : products()) {
+    all.push_back({.name = p.name(), .make = [p] { return program(p); }});
+  }
+  all.push_back({.name = "sum/first_axis",
+                 .make = [] { return of_square([](const Tensor& x) { return sum(x, {0}); }); }});
+  all.push_back({.name = "sum/last_axis",
+                 .make = [] { return of_square([](const Tensor& x) { return sum(x, {1}); }); }});
+  const Type sixteen = f32({16});
+  all.push_back({.name = "call/16_floats",
+                 .make =
+                     [=] {
+                       return trace([](const Tensor& a, const Tensor& x,
+                                       const Tensor& b) { return a * x + b; },
+                                    {sixteen, sixteen, sixteen});
+                     },
+                 .alone = true});
+  return all;
+}
+
+}  // namespace heddle::bench
