@@ -1,4 +1,4 @@
-"""What the peers share: the best of many samples, and lines of JSON {"name", "us"}."""
+"""What the peers share: the best of many samples, and lines of JSON {"name", "us" or "bytes"}."""
 import json
 import sys
 import time
@@ -30,10 +30,14 @@ def is_wanted(name):
     return len(sys.argv) <= 2 or any(name.startswith(w) for w in sys.argv[2:])
 
 
+def tell(name, **quantity):
+    """us or bytes."""
+    print(json.dumps({"name": name, **quantity}), flush=True)
+
+
 def run(works, peer):
     """works: name -> a function that makes the call. Works of one call have no threads in their names."""
     for name, make in works.items():
-        if not is_wanted(name):
-            continue
-        suffix = "" if "16_floats" in name else f"/threads:{threads()}"
-        print(json.dumps({"name": f"{name}{suffix}/{peer}", "us": best(make())}), flush=True)
+        if is_wanted(name):
+            suffix = "" if "16_floats" in name else f"/threads:{threads()}"
+            tell(f"{name}{suffix}/{peer}", us=best(make()))
