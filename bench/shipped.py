@@ -4,7 +4,7 @@ usage: shipped.py BUILD_FOLDER; prints lines of JSON {"name", "us" or "bytes"}. 
   start/mlp        a process from its start to its end, which follows the first result at once; empty_process: one that does nothing
   call/16_floats_c a call from C; hand_written: of a C function in another file
   ship/mlp_*       bytes without the weights: of the shared library, and of a program with the static one, less an empty program
-  memory/*         what a process grows by for three training steps on two threads; announced: what `heddle inspect` says"""
+  memory/*         what a process has more after three training steps on two threads; announced: what `heddle inspect` says"""
 import json
 import os
 import subprocess

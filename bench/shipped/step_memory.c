@@ -1,6 +1,6 @@
 /* usage: step_memory LIBRARY.so THREADS. Runs its first function thrice; prints the bytes that the
-   process grew by at most, and the bytes that the library announces: its arguments and its
-   workspace. */
+   process has more afterwards, less pages of files (nothing is given back in between), and those
+   that the library announces: its arguments and its workspace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static long long field(const char* name) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const int threads = atoi(argv[2]);
-  const long long before = field("VmRSS");
+  const long long before = field("RssAnon");
   hd_options options = {.size = sizeof options, .threads = threads};
   heddle_program* program;
   if (heddle_open(argv[1], &options, &program) != 0) {
@@ -44,6 +44,6 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  printf("%lld %llu\n", field("VmHWM") - before, announced);
+  printf("%lld %llu\n", field("RssAnon") - before, announced);
   return 0;
 }
