@@ -28,10 +28,10 @@ Expr log_quotient(const Expr& f) {
   return poly(f, {-0.12892285f, 0.139851436f, -0.121841401f, 0.14005737f, -0.166804954f,
                   0.200104132f, -0.249997973f, 0.333332151f, -0.5f});
 }
-// ln of 1+f times 2^i.
-Expr log_core(const Expr& f, const Expr& i) {
+// ln of 1+f times 2^i, by the quotient q.
+Expr log_core(const Expr& f, const Expr& i, const Expr& q) {
   // exact, else i ln2 + f comes first
-  return i * kLn2 + exact_add((f * f) * log_quotient(f), f);
+  return i * kLn2 + exact_add((f * f) * q, f);
 }
 Expr log_specials(const Expr& x, const Expr& y) {
   const Expr inf = Expr(INFINITY);
@@ -124,14 +124,19 @@ Expr erf(const Expr& x) {  // two branches, both computed
   const Expr near = exact_add(  // exact, else t (1 + p): 3 ulp
       t, t * poly(s, {-0.000595373916f, 0.00498594018f, -0.02676172f, 0.112816826f, -0.376124799f,
                       0.128379136f}));
-  const Expr g = poly(t, {-1.12314656e-05f, 0.000322805427f, -0.00364246522f, 0.0237620752f,
-                          -0.10623689f, -0.635151327f, -0.128648475f});
+  const Expr g = poly(t, {0.000213645995f, -0.00321215228f, 0.0228809416f, -0.105247714f,
+                          -0.635729074f, -0.128511176f});
   const Expr far = exact_sub(Expr(1.f), exp_rough(t * g - t));
   return with_sign_of(select(less(t, Expr(0.93f)), near, far), x);
 }
 
+// A coefficient less than log_quotient.
 Expr log(const Expr& x) {
-  return logarithm(x, [](const Split& m) { return log_core(m.f, m.i); });
+  return logarithm(x, [](const Split& m) {
+    const Expr q = poly(m.f, {0.140296653f, -0.153918996f, 0.13995187f, -0.164154038f, 0.20011203f,
+                              -0.25007844f, 0.333331972f, -0.499999344f});
+    return log_core(m.f, m.i, q);
+  });
 }
 
 // f log2(e) + f^2 q log2(e), the constant of the first term in two parts.
@@ -143,13 +148,17 @@ Expr log2(const Expr& x) {
   });
 }
 
+// 1 + x = (1 + f) 2^i, f without the error of the sum; beyond 1e10 that of the sum does.
 Expr log1p(const Expr& x) {
-  const Expr u = exact_add(x, Expr(1.f));
-  const Expr e = exponent_bits(u);
+  const Expr u = exact_add(x, Expr(1.f)), e = exponent_bits(u), i = exponent_value(e);
   const Expr scale = float_of(u32(0x3f800000u) - e);  // 2^-i
-  const Expr f = select(less(Expr(1e10f), u), exact_sub(float_of(bits_of(u) - e), Expr(1.f)),
-                        x * scale + exact_sub(scale, Expr(1.f)));
-  return select(equal(x, Expr(0.f)), x, log_specials(u, log_core(f, exponent_value(e))));
+  const Expr small = x * scale + exact_sub(scale, Expr(1.f));
+  const Expr large = exact_sub(float_of(bits_of(u) - e), Expr(1.f));
+  const Expr f = select(less(Expr(1e10f), u), large, small);
+  const auto keep_zero = [&](const Expr& y) { return select(equal(x, Expr(0.f)), x, y); };
+  const Expr usual = less(Expr(-1.f), x) && less(x, Expr(1e10f));
+  return unless_rare(!usual, keep_zero(log_specials(u, log_core(f, i, log_quotient(f)))),
+                     keep_zero(log_core(small, i, log_quotient(small))));
 }
 
 // A third of the exponent for a start (3.5 %), Halley's step, then Newton's with a residual of more

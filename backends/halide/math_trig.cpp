@@ -110,16 +110,15 @@ Expr sine_from(const Expr& a, std::uint32_t turn, Reduce reduce) {
   return unless_infinite(a, flip(y, (q & u32(2)) << 30));
 }
 
-// Below it |x| loses nothing when 2 |x| / pi times parts of pi/2 of 13 bits are subtracted, each
-// product being exact (Cody and Waite).
-constexpr float kNear = 2048;
+// Below it x loses nothing when whole numbers of half turns are subtracted from it in three parts:
+// n times each of the first two, of 15 bits, is exact (Cody and Waite). So is it for n + 1/2.
+constexpr float kNear = 512;
+constexpr float kPi[] = {0x1.922p+1f, -0x1.2afp-17f, 0x1.0b4612p-33f};
+// 1.5 * 2^23: see reduce_ln2.
+constexpr float kMagic = 12582912.f, kOverPi = 0.318309873f;
 
-// x - n pi/2, for whole numbers n below 2^11.
-Expr without_quarters(const Expr& x, const Expr& n) {
-  constexpr float kParts[] = {0x1.922p+0f, -0x1.2afp-18f, 0x1.0b4p-34f, 0x1.84698ap-48f};
-  Expr r = x - n * kParts[0];
-  for (int i : {1, 2, 3}) r = exact_sub(r, exact_mul(n, Expr(kParts[i])));
-  return r;
+Expr without_rest(const Expr& r, const Expr& n) {
+  return exact_sub(exact_sub(r, exact_mul(n, Expr(kPi[1]))), exact_mul(n, Expr(kPi[2])));
 }
 // sin(r + h pi) for |r| <= pi/2, bits of h.
 Expr sine_of_half_turns(const Expr& r, const Expr& h) {
@@ -127,18 +126,18 @@ Expr sine_of_half_turns(const Expr& r, const Expr& h) {
   const Expr p = poly(s, {2.60387083e-06f, -0.000198087815f, 0.0083330553f, -0.166666597f});
   return flip(exact_mul(r, s * p + 1.f), h << 31);  // exact, else r + r s p loses -0
 }
-// 1.5 * 2^24: adding it rounds to an even number and leaves half of that in the low bits.
-constexpr float kMagic = 25165824.f, kTwoOverPi = 0.636619747f;
 
+// x = r + n pi.
 Expr sine_near(const Expr& x) {
-  const Expr t = x * kTwoOverPi + kMagic;
-  return sine_of_half_turns(without_quarters(x, exact_sub(t, Expr(kMagic))), bits_of(t));
+  const Expr t = x * kOverPi + kMagic, n = exact_sub(t, Expr(kMagic));
+  return sine_of_half_turns(without_rest(x - n * kPi[0], n), bits_of(t));
 }
-// x = r + (h + 1/2) pi, cos(x) = sin(r + (h + 1) pi).
+// x = r + (n + 1/2) pi, cos(x) = sin(r + (n + 1) pi); x >= 0, so that its difference to half of
+// the first part is exact where cos(x) is small.
 Expr cosine_near(const Expr& x) {
-  const Expr t = exact_add(x * kTwoOverPi - 1.f, Expr(kMagic));
-  const Expr n = exact_add(exact_sub(t, Expr(kMagic)), Expr(1.f));
-  return sine_of_half_turns(without_quarters(x, n), bits_of(t) + u32(1));
+  const Expr a = exact_sub(x, Expr(kPi[0] / 2));
+  const Expr t = a * kOverPi + (kMagic + 1), n = exact_sub(t, Expr(kMagic + 1));
+  return sine_of_half_turns(without_rest(a - n * kPi[0], exact_add(n, Expr(0.5f))), bits_of(t));
 }
 
 Expr tangent(const Expr& x, Reduce reduce) {
@@ -188,7 +187,7 @@ Expr sin(const Expr& x) {
 }
 Expr cos(const Expr& x) {
   const Expr a = without_sign(x);
-  return unless_rare(!less(a, Expr(kNear)), sine_from(a, 1, reduce_half_pi), cosine_near(x));
+  return unless_rare(!less(a, Expr(kNear)), sine_from(a, 1, reduce_half_pi), cosine_near(a));
 }
 Expr tan(const Expr& x) { return tangent(x, reduce_half_pi); }
 
