@@ -36,7 +36,8 @@ def iree_works():
 def tool(name, *arguments):
     done = subprocess.run([os.path.join(BIN, name), *arguments], capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{name}: {done.stderr[-600:]}")
+        words = [line for line in done.stderr.splitlines() if "error:" in line] or [done.stderr[-300:]]
+        raise RuntimeError(f"{name}: {words[0]}")
     return done.stdout
 
 
@@ -89,7 +90,7 @@ def measured(f, arguments):
                 else:
                     print(f"iree: {' '.join(way)}: wrong results", file=sys.stderr)
             except RuntimeError as refused:
-                print(str(refused).splitlines()[0], file=sys.stderr)
+                print(refused, file=sys.stderr)
     return found
 
 
