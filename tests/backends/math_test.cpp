@@ -22,6 +22,8 @@ struct Function1 {
   double ulps;
 };
 
+void PrintTo(const Function1& f, std::ostream* out) { *out << f.op->name; }
+
 double exact_logistic(double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
