@@ -31,13 +31,13 @@ double exact_rsqrt(double x) { return 1 / std::sqrt(x); }
 
 const Function1 kFunctions[] = {
     {&op_exp, std::exp, 1.3},           {&op_exp2, std::exp2, 1.4},    {&op_expm1, std::expm1, 1.8},
-    {&op_log, std::log, 1.1},           {&op_log2, std::log2, 1.6},    {&op_log1p, std::log1p, 1.7},
+    {&op_log, std::log, 1.3},           {&op_log2, std::log2, 1.6},    {&op_log1p, std::log1p, 1.9},
     {&op_sqrt, std::sqrt, 0.501},       {&op_rsqrt, exact_rsqrt, 1.5}, {&op_cbrt, std::cbrt, 1.0},
     {&op_sin, std::sin, 3.0},           {&op_cos, std::cos, 3.0},      {&op_tan, std::tan, 2.0},
     {&op_asin, std::asin, 2.5},         {&op_acos, std::acos, 2.0},    {&op_atan, std::atan, 2.0},
     {&op_sinh, std::sinh, 4.0},         {&op_cosh, std::cosh, 2.0},    {&op_tanh, std::tanh, 2.5},
     {&op_asinh, std::asinh, 0.6},       {&op_acosh, std::acosh, 0.6},  {&op_atanh, std::atanh, 0.6},
-    {&op_erf, std::erf, 1.4},           {&op_erfc, std::erfc, 0.6},    {&op_trunc, std::trunc, 0},
+    {&op_erf, std::erf, 1.6},           {&op_erfc, std::erfc, 0.6},    {&op_trunc, std::trunc, 0},
     {&op_logistic, exact_logistic, 2.5}};
 
 // Infinity when a special value or the sign of a zero is wrong.
