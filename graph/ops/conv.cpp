@@ -76,7 +76,7 @@ void check_channels(At at, std::int64_t groups) {
                                 std::to_string(extent(w, 0)),
                                 absl::StrCat("a multiple of ", groups, " groups"));
   }
-  if (extent(w, 1) * groups == extent(x, 1)) return;
+  if (groups * w.dims[1] == x.dims[1]) return;
   operation_error<ValueError>(at,
                               absl::StrCat("channels differ: x is ", to_text(x), ", w is ",
                                            to_text(w), " of ", groups, " groups"),

@@ -33,7 +33,8 @@ Types infer_slice(At at) {
       operation_error<ValueError>(at, "a stride is at least 1", "attributes.strides",
                                   std::to_string(a.strides[i]));
     }
-    dims.push_back((a.limits[i] - a.starts[i] + a.strides[i] - 1) / a.strides[i]);
+    const std::int64_t range = a.limits[i] - a.starts[i];
+    dims.push_back(range == 0 ? 0 : (range - 1) / a.strides[i] + 1);
   }
   return {{x.dtype, dims}};
 }

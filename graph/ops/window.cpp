@@ -34,9 +34,12 @@ void check_numbers(At at, const char* field, const std::vector<std::int64_t>& li
                                 absl::StrCat(list.size(), " entries"), std::to_string(count));
   }
   for (std::int64_t n : list) {
-    if (n >= least) continue;
-    operation_error<ValueError>(at, "number too small", absl::StrCat("attributes.", field),
-                                to_text(Attribute(list)), absl::StrCat("at least ", least));
+    if (n >= least && n <= kMostPlaces) continue;
+    const bool small = n < least;
+    operation_error<ValueError>(
+        at, small ? "number too small" : "number too large", absl::StrCat("attributes.", field),
+        to_text(Attribute(list)),
+        small ? absl::StrCat("at least ", least) : absl::StrCat("at most ", kMostPlaces));
   }
 }
 

@@ -4,20 +4,30 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
+#include <string>
 
+#include "heddle/graph/error.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/ops/record.h"
 
 namespace heddle::ops {
 
-/// No lower limit, for check_numbers.
-inline constexpr std::int64_t kAnything = std::numeric_limits<std::int64_t>::min();
+/// The most places that an axis with its padding and holes may have, and the most that a number of
+/// a window may be: sums of a few of them stay within 64 bits.
+inline constexpr std::int64_t kMostPlaces = std::int64_t{1} << 60;
+/// No lower limit of its own, for check_numbers.
+inline constexpr std::int64_t kAnything = -kMostPlaces;
 
-/// Places from the first to the last of `count` elements that are `distance` apart.
-constexpr std::int64_t spread(std::int64_t count, std::int64_t distance) {
-  return count == 0 ? 0 : (count - 1) * distance + 1;
+/// Places from the first to the last of `count` elements that are `distance` apart. OverflowError
+/// above kMostPlaces.
+inline std::int64_t spread(std::int64_t count, std::int64_t distance) {
+  if (count == 0) return 0;
+  if (count - 1 <= kMostPlaces / distance) return (count - 1) * distance + 1;
+  throw OverflowError(
+      {.message = "more places than can be counted",
+       .found = std::to_string(count) + " elements, " + std::to_string(distance) + " apart",
+       .needed = "at most 2^60 places"});
 }
 
 /// Element k of window o lies at place o * stride + k * window_dilation of the operand, whose
@@ -57,7 +67,7 @@ struct WindowAxis {
 std::vector<WindowAxis> window_axes(const Type& x, const WindowAttributes& attributes);
 std::vector<WindowAxis> window_axes(const Type& x, const Type& w, const ConvAttributes& attributes);
 
-/// ValueError unless `list` has `count` entries, each at least `least`.
+/// ValueError unless `list` has `count` entries, each at least `least` and at most kMostPlaces.
 void check_numbers(At at, const char* field, const std::vector<std::int64_t>& list,
                    std::size_t count, std::int64_t least);
 

@@ -3,9 +3,12 @@
 
 #include "heddle/graph/ad/transforms.h"
 #include "ops/support.h"
+#include "support/expect_error.h"
 
 namespace heddle::ops_test {
 namespace {
+
+using heddle::testing::expect_error;
 
 /// ((5 i) mod m) + low, as the figures were made with.
 Literal pattern(Dims dims, int modulus = 7, int low = -3, DType dtype = DType::f64) {
@@ -45,6 +48,51 @@ TEST(window, convolution_with_groups_strides_dilation_and_padding) {  // F9's ki
                        2, 2, 0, -2, -2, 4, 4, 0, -4, -4, 2, 2, 0, -2, -2, 2, 2, 0, -2, -2});
   expect_same(all[2], {-1, -1, 6,  -5, 2, 2,  -1, -1, -1, 2, -5, 2,
                        -1, -1, -1, 2,  2, -5, -1, -1, -1, 2, 2,  2});
+}
+
+TEST(window, numbers_beyond_counting_are_refused) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max(), kLeast = -kMost - 1,
+                         kHalf = std::int64_t{1} << 62;
+  const Type x{DType::f32, {1, 1, 5}}, w{DType::f32, {1, 1, 3}};
+  const auto conv = [&](const ConvAttributes& a) {
+    return expect_error<ValueError>([&] {
+      program_of(op_conv_general, {x, w}, Attributes::of(a));
+    });
+  };
+  for (const std::int64_t n : {kMost, kHalf}) {
+    for (const ConvAttributes& a :
+         {ConvAttributes{{n}, {0}, {0}, {1}, {1}}, ConvAttributes{{1}, {n}, {0}, {1}, {1}},
+          ConvAttributes{{1}, {0}, {n}, {1}, {1}}, ConvAttributes{{1}, {0}, {0}, {n}, {1}},
+          ConvAttributes{{1}, {0}, {0}, {1}, {n}}}) {
+      EXPECT_NE(conv(a).find("needed at most 1152921504606846976"), std::string::npos) << conv(a);
+    }
+  }
+  EXPECT_NE(conv({{1}, {kLeast}, {0}, {1}, {1}}).find("too small"), std::string::npos);
+  const std::int64_t far = std::int64_t{1} << 60;
+  expect_error<OverflowError>(
+      [&] {
+        program_of(op_conv_general, {x, w},
+                   Attributes::of(ConvAttributes{{1}, {0}, {0}, {1}, {far}}));
+      },
+      "3 elements, 1152921504606846976 apart");
+  const PoolAttributes pool{{2}, {kMost}, {0}, {0}, true};
+  expect_error<ValueError>(
+      [&] {
+        program_of(op_max_pool, {{DType::f32, {5}}}, Attributes::of(pool));
+      },
+      "strides");
+}
+
+TEST(window, strides_beyond_the_range_take_the_first) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Literal x = doubles({1, 2, 3, 4, 5});
+  const auto all =
+      with_cotangents(op_slice, {x}, Attributes::of(SliceAttributes{{1}, {5}, {kMost}}));
+  expect_same(all[0], {2});
+  expect_same(all[1], {0, 1, 0, 0, 0});
+  const auto none =
+      with_cotangents(op_slice, {x}, Attributes::of(SliceAttributes{{2}, {2}, {kMost}}));
+  expect_same(none[0], {});
 }
 
 TEST(window, convolution_along_one_axis) {
