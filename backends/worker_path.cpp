@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kName = "heddle-kernelc";
 
-// The folder of the library or program that holds this code, and of the program itself.
+// The folder of the library or program that holds this code, and of the program itself if it is
+// another one.
 std::vector<fs::path> own_folders() {
   std::vector<fs::path> folders;
   Dl_info info{};
@@ -24,7 +25,8 @@ std::vector<fs::path> own_folders() {
   }
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back(self.parent_path());
+  const bool known = !folders.empty() && folders[0] == self.parent_path();
+  if (!error && !known) folders.push_back(self.parent_path());
   return folders;
 }
 
