@@ -4,6 +4,7 @@
 
 #include "heddle/graph/emit.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
 
 namespace heddle {
@@ -50,16 +51,16 @@ Function Preparation::finish() {
 }
 
 std::optional<RightFactor> right_factor(const Function& body) {
-  const std::optional<ValueId> dot = main_contraction(body);
-  if (!dot) return std::nullopt;
-  const std::vector<std::uint32_t> makers = definitions(body);
-  const Node& node = body.nodes[makers[dot->index]];
+  const auto is_product = [](const Node& node) { return node.op == &op_dot_general; };
+  if (std::count_if(body.nodes.begin(), body.nodes.end(), is_product) != 1) return std::nullopt;
+  if (is_symbolic(body) || !main_contraction(collapse_axes(body))) return std::nullopt;
+  const Node& node = *std::find_if(body.nodes.begin(), body.nodes.end(), is_product);
   const ValueId factor = node.operands[1];
   const Type& type = body.type(factor);
   const auto d = node.attributes.as<DotAttributes>();
   const bool floats = type.dtype == DType::f32 || type.dtype == DType::f64;
   if (!floats || type.rank() != 2 || d.rhs_contract.size() != 1) return std::nullopt;
-  if (is_symbolic(body) || use_counts(body)[factor.index] != 1) return std::nullopt;
+  if (use_counts(body)[factor.index] != 1) return std::nullopt;
   const auto input = std::find_if(body.inputs.begin(), body.inputs.end(),
                                   [&](const Input& in) { return in.value == factor; });
   if (input == body.inputs.end()) return std::nullopt;

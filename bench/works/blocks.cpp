@@ -153,10 +153,15 @@ Tensor lstm(std::span<const Tensor> x) {
 }
 
 void add_sequences(Works& all) {
-  add_with_gradient(all, "seq/lstm", lstm,
-                    {f32({64, 8, 128}), f32({128, 512}), f32({128, 512}), f32({512}), f32({8, 128}),
-                     f32({8, 128})},
-                    {"x0", "x1", "x2", "x3"}, 0.1);
+  const std::vector<Type> types{f32({64, 8, 128}), f32({128, 512}), f32({128, 512}),
+                                f32({512}),        f32({8, 128}),   f32({8, 128})};
+  add_program(all, "seq/lstm", [=] { return trace_frozen(lstm, types, 0.1, {0, 4, 5}); });
+  add_program(
+      all, "seq/lstm_grad",
+      [=] {
+        return vjp(trace(lstm, types), {"x0", "x1", "x2", "x3"});
+      },
+      0.1);
 }
 
 // ---- memory-bound operations on a million elements ----

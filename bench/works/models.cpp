@@ -51,16 +51,20 @@ std::vector<Type> transformer_types() {
 }
 
 Program trace_frozen(Tensor (*f)(std::span<const Tensor> x), const std::vector<Type>& types,
-                     double limit) {
+                     double limit, const std::vector<std::size_t>& given) {
+  std::vector<Type> inputs;
+  for (std::size_t i : given) inputs.push_back(types[i]);
   return trace(
-      [&](const Tensor& x) {
-        std::vector<Tensor> all{x};
-        for (std::size_t i = 1; i < types.size(); ++i) {
-          all.push_back(constant(uniform(types[i], limit, 1, "w" + std::to_string(i))));
+      [&](std::span<const Tensor> x) {
+        std::vector<Tensor> all;
+        for (std::size_t i = 0, next = 0; i < types.size(); ++i) {
+          const bool is_given = next < given.size() && given[next] == i;
+          all.push_back(is_given ? x[next++]
+                                 : constant(uniform(types[i], limit, 1, "w" + std::to_string(i))));
         }
         return f(all);
       },
-      std::vector<Type>{types[0]});
+      inputs);
 }
 
 }  // namespace heddle::bench

@@ -21,10 +21,10 @@ std::vector<Type> mlp_types();
 Tensor transformer(std::span<const Tensor> x);
 std::vector<Type> transformer_types();
 
-/// f of its first argument; the others are constants, uniform in [-limit, limit): a network that is
-/// only run.
+/// f of the arguments `given`, in order; the others are constants, uniform in [-limit, limit): a
+/// network that is only run.
 Program trace_frozen(Tensor (*f)(std::span<const Tensor> x), const std::vector<Type>& types,
-                     double limit);
+                     double limit, const std::vector<std::size_t>& given = {0});
 
 }  // namespace heddle::bench
 

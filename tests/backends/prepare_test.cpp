@@ -89,6 +89,20 @@ TEST(Prepare, ProductsReadThePanels) {
   }
 }
 
+// Rows of several axes are rows.
+TEST(Prepare, RowsOfSeveralAxes) {
+  std::mt19937 g(kSeed);
+  Builder b("steps");
+  const ValueId x = b.input("x", {DType::f32, {6, 4, 20}});
+  const ValueId w = b.constant(random(g, DType::f32, {20, 40}));
+  b.output("y", emit::dot_general(b, x, w, {.lhs_contract = {2}, .rhs_contract = {0}}));
+  const Program program({b.finish()});
+  const auto compiled = compile(program);
+  EXPECT_NE(preparation(compiled->plan()), nullptr);
+  const std::vector<Literal> in{random(g, DType::f32, {6, 4, 20})};
+  expect_near(compiled->run("steps", in)[0], interpret(program, "steps", in)[0], 2e-5);
+}
+
 // One constant, in two functions, along either axis, and read otherwise, too.
 TEST(Prepare, EachOnceForAWholeProgram) {
   std::mt19937 g(kSeed);
