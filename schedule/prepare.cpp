@@ -4,6 +4,7 @@
 
 #include "heddle/graph/emit.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/canonical.h"
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
 
@@ -53,7 +54,8 @@ Function Preparation::finish() {
 std::optional<RightFactor> right_factor(const Function& body) {
   const auto is_product = [](const Node& node) { return node.op == &op_dot_general; };
   if (std::count_if(body.nodes.begin(), body.nodes.end(), is_product) != 1) return std::nullopt;
-  if (is_symbolic(body) || !main_contraction(collapse_axes(body))) return std::nullopt;
+  if (is_symbolic(body)) return std::nullopt;
+  if (!main_contraction(collapse_axes(canonical_body(body)))) return std::nullopt;
   const Node& node = *std::find_if(body.nodes.begin(), body.nodes.end(), is_product);
   const ValueId factor = node.operands[1];
   const Type& type = body.type(factor);
