@@ -72,7 +72,7 @@ Function decompose_attention(At at) {
   const ValueId most = emit::reduce_max(b, s, {2});
   const ValueId e = emit::exp(b, emit::sub(b, s, along_keys(b, most, s)));
   const ValueId sum = emit::reduce_sum(b, e, {2});
-  const ValueId share = emit::div(b, e, along_keys(b, sum, e));
+  const ValueId share = share_of_total(b, e, sum, 2);
   b.output("y0", emit::dot_general(b, share, x[2], rows_by_columns()));
   b.output("y1", emit::add(b, most, emit::log(b, sum)));
   return b.finish();

@@ -53,6 +53,14 @@ inline ValueId shifted(Builder& b, ValueId x, std::int64_t axis) {
   const Dims dims = b.type(x).dims;
   return emit::sub(b, x, emit::broadcast_over(b, emit::reduce_max(b, x, {axis}), dims, {axis}));
 }
+/// e / total, of exponentials of what is shifted and their sum along the axis: a total of 1 or
+/// more, so that f32 and f64 multiply by its inverse, one division for a row.
+inline ValueId share_of_total(Builder& b, ValueId e, ValueId total, std::int64_t axis) {
+  const Type type = b.type(e);
+  const auto repeated = [&](ValueId x) { return emit::broadcast_over(b, x, type.dims, {axis}); };
+  if (size_of(type.dtype) < 4) return emit::div(b, e, repeated(total));
+  return emit::mul(b, e, repeated(emit::div(b, emit::fill_like(b, 1, total), total)));
+}
 /// The number of elements of `dims` along `axes`, as a scalar of `dtype`: a constant, or counted
 /// when an extent is symbolic.
 ValueId count_along(Builder& b, const Dims& dims, const emit::Axes& axes, DType dtype);

@@ -79,7 +79,7 @@ MaybeValues cross_entropy_vjp(Builder& b, const Values& x, ValueId, ValueId d, A
   const ValueId e = emit::exp(b, shifted(b, x[0], axis));
   const ValueId sum = emit::reduce_sum(b, e, {axis});
   const ValueId total = emit::select(b, is_known(b, x[0], x[1]), sum, nan_like(b, sum));
-  const ValueId share = emit::div(b, e, emit::broadcast_over(b, total, type.dims, {axis}));
+  const ValueId share = share_of_total(b, e, total, axis);
   const ValueId less = emit::sub(b, share, emit::convert(b, hit, type.dtype));
   const Dims rows = emit::without(type.dims, {axis});
   const ValueId count = count_along(b, rows, emit::all_axes(rows.size()), type.dtype);

@@ -147,7 +147,7 @@ Types infer_softmax(At at) {
 }
 ValueId softmax(Builder& b, const Values& x, At at) {
   const ValueId e = emit::exp(b, shifted(b, x[0], axis_of(at)));
-  return emit::div(b, e, sum_over(b, e, axis_of(at)));
+  return share_of_total(b, e, emit::reduce_sum(b, e, {axis_of(at)}), axis_of(at));
 }
 // y (d - sum(d y))
 MaybeValues softmax_vjp(Builder& b, const Values&, ValueId y, ValueId d, At at) {
