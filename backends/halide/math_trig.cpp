@@ -110,17 +110,15 @@ Expr sine_from(const Expr& a, std::uint32_t turn, Reduce reduce) {
   return unless_infinite(a, flip(y, (q & u32(2)) << 30));
 }
 
-// Below it x loses nothing when whole numbers of half turns are subtracted from it in four parts:
-// n times each of the first two, of 15 bits, is exact (Cody and Waite). So is it for n + 1/2. None
-// is negative: -0 less 0 times one is -0.
+// Below it x loses nothing when whole numbers of half turns are subtracted from it in three parts:
+// n times each of the first two, of 15 bits, is exact (Cody and Waite). So is it for n + 1/2.
 constexpr float kNear = 512;
-constexpr float kPi[] = {0x1.921cp+1f, 0x1.daa0p-14f, 0x1.10b46p-29f, 0x1.1a6264p-53f};
+constexpr float kPi[] = {0x1.922p+1f, -0x1.2afp-17f, 0x1.0b4612p-33f};
 // 1.5 * 2^23: see reduce_ln2.
 constexpr float kMagic = 12582912.f, kOverPi = 0.318309873f;
 
 Expr without_rest(const Expr& r, const Expr& n) {
-  const Expr most = exact_sub(r, exact_mul(n, Expr(kPi[1])));
-  return exact_sub(most, exact_mul(n, Expr(kPi[2]))) - n * kPi[3];
+  return exact_sub(exact_sub(r, exact_mul(n, Expr(kPi[1]))), exact_mul(n, Expr(kPi[2])));
 }
 // sin(r + h pi) for |r| <= pi/2, bits of h.
 Expr sine_of_half_turns(const Expr& r, const Expr& h) {
@@ -185,7 +183,9 @@ Expr arc_tangent_quotient(const Expr& s) {
 Expr sin(const Expr& x) {
   const Expr a = without_sign(x);
   const Expr far = flip(sine_from(a, 0, reduce_half_pi), sign_bit(x));
-  return unless_rare(!less(a, Expr(kNear)), far, sine_near(x));
+  // A small x is its own sine, -0 among them, which differences of n pi are not.
+  const Expr near = select(less(a, Expr(0x1p-13f)), x, sine_near(x));
+  return unless_rare(!less(a, Expr(kNear)), far, near);
 }
 Expr cos(const Expr& x) {
   const Expr a = without_sign(x);
