@@ -115,7 +115,7 @@ Expr logistic(const Expr& x) {
   };
   const Expr far =
       inverse(reduce_ln2(at_least(-43.f, at_most(105.f, -x)), 127 - 64), Expr(0x1p-64f));
-  return unless_rare(!less(without_sign(x), Expr(87.f)), far,
+  return unless_rare(!less(without_sign(x), Expr(87.f)), select(not_a_number(x), x, far),
                      inverse(reduce_ln2(-x, 127), Expr(1.f)));
 }
 
