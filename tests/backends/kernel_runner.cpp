@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -90,7 +91,8 @@ void add_glue(std::vector<std::string>& link, const std::string& source, const s
 }  // namespace
 
 struct KernelRunner::Call {
-  Call(const Kernel& kernel, std::span<const Literal> inputs) {
+  Call(const Kernel& kernel, std::span<const Literal> inputs, std::optional<Guard> guarded = {})
+      : guard(guarded) {
     const Kernel k = collapse_axes(kernel);
     for (std::size_t i = 0; i < k.in.size(); ++i) {
       add(k.body.type(k.body.inputs[i].value), k.in[i], inputs[i].bytes->data());
@@ -106,12 +108,16 @@ struct KernelRunner::Call {
       }
     }
   }
-  // Memory is poisoned on both sides.
+  // Memory is poisoned on both sides: aligned in the middle of a page, or at an end of its pages.
   void add(const Type& type, const Port& port, const std::byte* data) {
     const auto bytes = static_cast<std::size_t>(byte_count(type));
-    auto block = std::make_shared<std::vector<std::byte>>(bytes + 3 * kFence, std::byte{0xAB});
+    const std::size_t room = guard ? bytes : bytes + 2 * kFence;
+    auto block = std::make_shared<GuardedMemory>(room, guard.value_or(Guard::before));
     auto* start = block->data();
-    start += kFence - reinterpret_cast<std::uintptr_t>(start) % kFence + kFence - 64;
+    if (!guard) {
+      std::fill(start, start + room, std::byte{0xAB});
+      start += kFence;
+    }
     if (data != nullptr) std::memcpy(start, data, bytes);
     auto dims = std::make_shared<std::vector<BufferDimension>>();
     const auto extents = constant_extents(type.dims), strides = constant_extents(port.strides);
@@ -130,13 +136,12 @@ struct KernelRunner::Call {
     sizes.push_back(static_cast<std::int64_t>(bytes));
   }
   bool fences_intact(std::size_t i) const {
-    const auto* host = reinterpret_cast<const std::byte*>(buffers[i].host);
-    const std::byte* end = memory[i]->data() + memory[i]->size();
-    for (const std::byte* p = memory[i]->data(); p < end; ++p) {
-      const bool inside = p >= host && p < host + sizes[i];
-      if (!inside && *p != std::byte{0xAB}) return false;
-    }
-    return true;
+    if (!memory[i]->rest_is_intact()) return false;
+    if (guard) return true;
+    const std::byte *begin = memory[i]->data(), *behind = begin + kFence + sizes[i];
+    const auto is_fence = [](std::byte b) { return b == std::byte{0xAB}; };
+    return std::all_of(begin, begin + kFence, is_fence) &&
+           std::all_of(behind, behind + kFence, is_fence);
   }
   std::vector<void*> arguments(void** context) {
     std::vector<void*> argv{context};
@@ -144,8 +149,9 @@ struct KernelRunner::Call {
     return argv;
   }
 
+  std::optional<Guard> guard;
   std::vector<Buffer> buffers;
-  std::vector<std::shared_ptr<std::vector<std::byte>>> memory;
+  std::vector<std::shared_ptr<GuardedMemory>> memory;
   std::vector<std::shared_ptr<std::vector<BufferDimension>>> dimensions;
   std::vector<std::int64_t> sizes;
 };
@@ -185,11 +191,22 @@ KernelRunner::~KernelRunner() {
 
 std::vector<Literal> KernelRunner::run(std::size_t kernel, std::span<const Literal> inputs,
                                        int threads) {
+  Call call(kernels_[kernel], inputs);
+  return run_call(kernel, call, threads);
+}
+std::vector<Literal> KernelRunner::run_guarded(std::size_t kernel, std::span<const Literal> inputs,
+                                               Guard guard) {
+  Call call(kernels_[kernel], inputs, guard);
+  const std::string text = "outside of a buffer:\n" + to_text(kernels_[kernel]);
+  const FaultNote note(text);
+  return run_call(kernel, call, 1);
+}
+
+std::vector<Literal> KernelRunner::run_call(std::size_t kernel, Call& call, int threads) {
   const Kernel& k = kernels_[kernel];
   const KernelObject& object = objects_[kernel];
   auto entry = reinterpret_cast<int (*)(void**)>(::dlsym(library_, object.symbol.c_str()));
   if (entry == nullptr) throw RuntimeError({.message = "no symbol " + object.symbol});
-  Call call(k, inputs);
   std::atomic<std::int64_t> in_task{0};
   Context context{{&kServices}, threads, 0, 0, &in_task};
   void* pointer = &context;

@@ -11,6 +11,7 @@
 #include "heddle/backends/kernel_object.h"
 #include "heddle/graph/literal.h"
 #include "heddle/schedule/kernel.h"
+#include "support/guarded_memory.h"
 
 namespace heddle::testing {
 
@@ -25,6 +26,9 @@ class KernelRunner {
   /// Outputs in order; a shared one starts as a copy of its input. Fails the test when the kernel
   /// returns an error, writes beside an output, or takes more scratch than its facts say.
   std::vector<Literal> run(std::size_t kernel, std::span<const Literal> inputs, int threads = 1);
+  /// The same with one end of every buffer at a page that cannot be touched, even to read.
+  std::vector<Literal> run_guarded(std::size_t kernel, std::span<const Literal> inputs,
+                                   Guard guard);
   /// Seconds of the fastest of `times` calls, buffers prepared once.
   double seconds(std::size_t kernel, std::span<const Literal> inputs, int threads, int times);
 
@@ -32,6 +36,7 @@ class KernelRunner {
 
  private:
   struct Call;
+  std::vector<Literal> run_call(std::size_t kernel, Call& call, int threads);
   std::vector<Kernel> kernels_;
   std::vector<KernelObject> objects_;
   TemporaryFolder folder_;
