@@ -11,10 +11,24 @@
 namespace heddle {
 namespace {
 
+using emit::Axes;
+
 constexpr std::int64_t kLine = 64;  // bytes
 
 const Node* maker(const Function& f, const std::vector<std::uint32_t>& makers, ValueId v) {
   return makers[v.index] == kNoNode ? nullptr : &f.nodes[makers[v.index]];
+}
+
+// The factor, of `type`, as it was: its columns are a panel's number and a place in it.
+ValueId from_panels(Builder& build, ValueId panels, const RightFactor& factor, const Type& type) {
+  const Dims& p = build.type(panels).dims;
+  const Dim inner = p[1], columns = p[0].constant() * p[2].constant();
+  const bool by_rows = factor.inner == 0;
+  const ValueId turned = emit::transpose(build, panels, by_rows ? Axes{1, 0, 2} : Axes{0, 2, 1});
+  const ValueId whole =
+      emit::reshape(build, turned, by_rows ? Dims{inner, columns} : Dims{columns, inner});
+  const std::int64_t axis = by_rows ? 1 : 0;
+  return emit::slice_axis(build, whole, axis, 0, type.dims[by_rows ? 1 : 0].constant());
 }
 
 }  // namespace
@@ -71,34 +85,18 @@ std::optional<RightFactor> right_factor(const Function& body) {
 
 Function with_panels(const Function& body, const RightFactor& factor, const Type& panels) {
   Builder build(body.name);
-  Values map(body.types.size());
+  Values arguments;
   for (std::size_t i = 0; i < body.inputs.size(); ++i) {
     const Input& in = body.inputs[i];
-    map[in.value.index] =
-        build.input(in.name, i == factor.input ? panels : body.type(in.value), in.donate);
+    const bool packed = i == factor.input;
+    arguments.push_back(build.input(in.name, packed ? panels : body.type(in.value), in.donate));
+    if (packed)
+      arguments.back() = from_panels(build, arguments.back(), factor, body.type(in.value));
   }
-  const ValueId given = body.inputs[factor.input].value;
-  const Dim columns = body.type(given).dims[factor.inner == 0 ? 1 : 0];
-  const Dims& p = panels.dims;
-  const ValueId rows = emit::transpose(build, map[given.index], {1, 0, 2});
-  const ValueId whole = emit::reshape(build, rows, {p[1], p[0].constant() * p[2].constant()});
-  map[given.index] = emit::slice_axis(build, whole, 1, 0, columns.constant());
-  for (const Node& node : body.nodes) {
-    Values operands;
-    for (ValueId o : node.operands) operands.push_back(map[o.index]);
-    Attributes attributes = node.attributes;
-    if (std::find(node.operands.begin(), node.operands.end(), given) != node.operands.end()) {
-      auto d = attributes.as<DotAttributes>();
-      d.rhs_contract = {0};
-      attributes = Attributes::of(d);
-    }
-    const Values results = node.literal ? Values{build.constant(*node.literal, node.where)}
-                                        : build.add(*node.op, operands, attributes, node.where);
-    for (std::size_t r = 0; r < results.size(); ++r) map[node.results[r].index] = results[r];
-  }
+  const Values results = build.splice(body, arguments);
   Function result = build.finish();
-  for (const Output& out : body.outputs) {
-    result.outputs.push_back({out.name, map[out.value.index]});
+  for (std::size_t o = 0; o < results.size(); ++o) {
+    result.outputs.push_back({body.outputs[o].name, results[o]});
   }
   return result;
 }
@@ -111,9 +109,9 @@ std::int64_t panel_width(const Function& body, ValueId factor) {
   node = maker(body, makers, node->operands[0]);
   if (!node || node->op != &op_transpose || maker(body, makers, node->operands[0])) return 0;
   const Dims& p = body.type(node->operands[0]).dims;
-  const auto permutation = node->attributes.as<TransposeAttributes>().permutation;
-  const bool turned = permutation == std::vector<std::int64_t>{1, 0, 2} && p[2].is_constant();
-  return turned ? p[2].constant() : 0;
+  const Axes turn = node->attributes.as<TransposeAttributes>().permutation;
+  const bool is_turned = turn == Axes{1, 0, 2} || turn == Axes{0, 2, 1};
+  return is_turned && p[2].is_constant() ? p[2].constant() : 0;
 }
 
 }  // namespace heddle

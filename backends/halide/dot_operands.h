@@ -21,11 +21,11 @@ class DotOperands {
   Extent k() const { return product(inner_); }
   Extent batches() const { return product(batch_); }
   const Extents& columns() const { return columns_; }
+  const Extents& inner() const { return inner_; }
   const Extents& batch() const { return batch_; }
   /// The axes of batch() that the left side has: a convolution's kernel is the same for all images.
   Extents left_batch() const;
   Index left_batch(const Index& batch) const;
-  const Extents& inner() const { return inner_; }
 
   // Elements by positions in the lists of axes, row-major where they are one number; they must lie
   // inside.

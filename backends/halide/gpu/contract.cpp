@@ -53,7 +53,7 @@ class BlockTiles {
     b.thread_registers[prod_.name()] = tm_ * tn_;
   }
 
-  /// Element of the product; batch indices flattened.
+  /// Element of the product.
   Expr at(const Index& batch, const Expr& row, const Expr& column) const {
     const int bm = mt_ * tm_, bn = nt_ * tn_;
     return rounded(prod_(column % bn / nt_, row % bm / mt_, column % nt_, row % mt_, column / bn,

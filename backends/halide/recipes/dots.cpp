@@ -23,7 +23,8 @@ class DotTiles {
   }
 
   Expr at(const Index& batch, const Expr& row, const Expr& column) const {
-    return sum_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr, flatten(batch, dot_.batch()));
+    return sum_(column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr,
+                flatten(batch, dot_.batch()));
   }
 
   /// `out` is a Func over (column, row, batch ...). A group of tiles' columns meets all rows while
