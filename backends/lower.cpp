@@ -116,7 +116,7 @@ namespace {
 
 // A form without composites, extensions, empty operands, wide windows and faults inside.
 Program prepared(const Pipeline& pipeline, const Program& program, const Target& target,
-                 const ExternalKernels& external, bool generic) {
+                 const ExternalKernels& external, bool generic, bool winograd) {
   const auto kept = [&](const NodeContext& node) {
     if (external && external(node)) return true;
     check_order(node);
@@ -128,7 +128,7 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
   for (const Function& f : p.functions()) check_extensions(f, target, external);
   for (const Function& f : p.functions()) check_carrier_types(f, target);
   p = pipeline.pass("empty", p, lower_empty);
-  p = pipeline.pass("windows", p, lower_windows);
+  p = pipeline.pass("windows", p, [&](const Program& in) { return lower_windows(in, winograd); });
   return pipeline.pass("faults", p, lower_faults);
 }
 
@@ -148,6 +148,20 @@ void verify_plan([[maybe_unused]] const Plan& plan) {
 #endif
 }
 
+bool is_set(const char* name, bool otherwise = false) {
+  const char* value = std::getenv(name);
+  const std::string_view text = value == nullptr ? "" : value;
+  if (text.empty()) return otherwise;
+  if (text == "0") return false;
+  if (text == "1") return true;
+  throw ValueError({.message = std::string(name) + " is a switch",
+                    .found = "'" + std::string(text) + "'",
+                    .needed = "1 or 0"});
+}
+
+// HEDDLE_WINOGRAD=0: convolutions are the sums they are defined as.
+bool winograd_is_on() { return is_set("HEDDLE_WINOGRAD", true); }
+
 }  // namespace
 
 Lowered lower(const Program& program, const Target& target, const StageObserver& observer,
@@ -155,8 +169,9 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   const Pipeline pipeline(observer);
   const ExternalKernels external = external_kernels(target);
   const bool on_cpu = !generic && !target.on_device();
-  const Program p =
-      simplified(pipeline, prepared(pipeline, program, target, external, generic), on_cpu);
+  const bool winograd = on_cpu && winograd_is_on();
+  const Program p = simplified(
+      pipeline, prepared(pipeline, program, target, external, generic, winograd), on_cpu);
   // memory_planning makes layouts and groups where it needs them; these show them.
   const auto shown = [&](std::string_view name, auto text) {
     pipeline.run<Program>(
@@ -165,7 +180,10 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
   shown("layout_assignment", [](const Function& f) { return to_text(assign_layouts(f), f); });
   shown("operator_fusion", [&](const Function& f) { return to_text(make_groups(f, external), f); });
   Plan plan = pipeline.run<Plan>(
-      "memory_planning", [&] { return make_plan(p, target, external, on_cpu); },
+      "memory_planning",
+      [&] {
+        return make_plan(p, target, external, {on_cpu, winograd});
+      },
       [](const Plan& made) { return to_text(made); }, verify_plan);
   plan = pipeline.run<Plan>(
       "backend_lowering", [&] { return generic ? generalize(plan) : std::move(plan); },
@@ -185,23 +203,13 @@ void check_stages(const std::string& stages) {
   }
 }
 
-bool is_set(const char* name, const char* value) {
-  const std::string_view text = value == nullptr ? "" : value;
-  if (text.empty() || text == "0") return false;
-  if (text == "1") return true;
-  throw ValueError({.message = std::string(name) + " is a switch",
-                    .found = "'" + std::string(text) + "'",
-                    .needed = "1 or 0"});
-}
-
 }  // namespace
 
 StageObserver environment_observer() {
   const char* dump = std::getenv("HEDDLE_DUMP");
-  const char* time = std::getenv("HEDDLE_TIME");
   const std::string stages = dump ? dump : "";
   check_stages(stages);
-  const bool timed = is_set("HEDDLE_TIME", time);
+  const bool timed = is_set("HEDDLE_TIME");
   if (stages.empty() && !timed) return nullptr;
   return [stages, timed](std::string_view stage, double seconds,
                          const std::function<std::string()>& text) {

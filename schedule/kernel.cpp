@@ -25,8 +25,8 @@ Kernel make_kernel(Function body, std::vector<Port> in, std::vector<Port> out, R
 }
 
 std::string_view name_of(RecipeKind kind) {
-  constexpr std::string_view kNames[] = {"map",     "rows",   "columns",   "contract",
-                                         "scatter", "fibres", "row_block", "external"};
+  constexpr std::string_view kNames[] = {"map",    "rows",      "columns",  "contract", "scatter",
+                                         "fibres", "row_block", "winograd", "external"};
   static_assert(std::size(kNames) == std::variant_size_v<Recipe>);
   return kNames[static_cast<std::size_t>(kind)];
 }

@@ -44,6 +44,7 @@ enum class RecipeKind : std::uint8_t {
   scatter,
   fibres,
   row_block,
+  winograd,
   external
 };
 /// "map", "rows", ...

@@ -52,6 +52,9 @@ void each_field(R& recipe, V&& visit) {
   } else if constexpr (std::is_same_v<T, RowBlock>) {
     visit("mr", recipe.mr), visit("nr", recipe.nr), visit("rows", recipe.rows);
     visit("grain", recipe.grain);
+  } else if constexpr (std::is_same_v<T, Winograd>) {
+    visit("mr", recipe.mr), visit("nr", recipe.nr), visit("rows", recipe.rows);
+    visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, External>) {
     visit("symbol", recipe.symbol), visit("digest", recipe.digest);
   } else {
@@ -154,8 +157,10 @@ Recipe parse_recipe(Lexer& lexer) {
       parse_recipe_as<Map>(lexer, recipe) || parse_recipe_as<Rows>(lexer, recipe) ||
       parse_recipe_as<Columns>(lexer, recipe) || parse_recipe_as<Contract>(lexer, recipe) ||
       parse_recipe_as<Scatter>(lexer, recipe) || parse_recipe_as<Fibres>(lexer, recipe) ||
-      parse_recipe_as<RowBlock>(lexer, recipe);
-  if (!known) lexer.fail("expected map, rows, columns, contract, scatter, fibres or row_block");
+      parse_recipe_as<RowBlock>(lexer, recipe) || parse_recipe_as<Winograd>(lexer, recipe);
+  if (!known) {
+    lexer.fail("expected map, rows, columns, contract, scatter, fibres, row_block or winograd");
+  }
   return recipe;
 }
 

@@ -230,6 +230,21 @@ DotShape dot_shape(const Function& body, const Node& node) {
   return s;
 }
 
+bool is_elementwise_behind(const Function& body, ValueId v) {
+  std::vector<bool> made(body.types.size());
+  made[v.index] = true;
+  for (const Node& n : body.nodes) {
+    for (ValueId o : n.operands) {
+      if (!made[o.index]) continue;
+      if (n.op->strict.pattern != Pattern::elementwise) return false;
+      for (ValueId r : n.results) made[r.index] = true;
+    }
+  }
+  return std::all_of(body.outputs.begin(), body.outputs.end(), [&](const Output& o) {
+    return made[o.value.index] && body.type(o.value).dims == body.type(v).dims;
+  });
+}
+
 double estimated_ns(const Function& body) {
   double compute = 0, bytes = output_bytes(body);
   for (const Node& node : body.nodes) compute += node_ns(body, node);

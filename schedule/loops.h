@@ -56,6 +56,9 @@ struct DotShape {
 };
 DotShape dot_shape(const Function& body, const Node& node);
 
+/// Outputs are made of the elements of `v` at their own index.
+bool is_elementwise_behind(const Function& body, ValueId v);
+
 /// Nanoseconds of the whole body on one thread, roughly: from shapes alone.
 double estimated_ns(const Function& body);
 

@@ -7,6 +7,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/rewrite.h"
 #include "heddle/schedule/classify.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle {
 namespace {
@@ -89,10 +90,12 @@ ValueId whole(Builder& build, ValueId x, ValueId w) {
   return emit::reshape(build, product, result);
 }
 
-std::optional<Values> lower_convolution(Builder& build, const Node& node, Ids operands) {
+std::optional<Values> lower_convolution(Builder& build, const Node& node, Ids operands,
+                                        bool winograd) {
   const ValueId x = operands[0], w = operands[1];
   if (is_inline_window(node, build.type(w))) return std::nullopt;
   const auto c = node.attributes.as<ConvAttributes>();
+  if (winograd && suits_winograd(build.type(x), build.type(w), c)) return std::nullopt;
   build.set_location(node.where);
   if (is_pointwise(c, build.type(w).dims)) return Values{pointwise(build, x, w)};
   if (is_whole(c, build.type(x).dims, build.type(w).dims)) {
@@ -101,14 +104,14 @@ std::optional<Values> lower_convolution(Builder& build, const Node& node, Ids op
   return pad_convolution(build, node, operands);
 }
 
-std::optional<Values> lower(Builder& build, const Node& node, Ids operands) {
-  if (node.op->strict.pattern == Pattern::window) return split_window(build, node, operands[0]);
-  if (node.op == &op_conv_general) return lower_convolution(build, node, operands);
-  return std::nullopt;
-}
-
 }  // namespace
 
-Program lower_windows(const Program& program) { return rewrite(program, lower); }
+Program lower_windows(const Program& program, bool winograd) {
+  return rewrite(program, [=](Builder& build, const Node& node, Ids operands) {
+    if (node.op->strict.pattern == Pattern::window) return split_window(build, node, operands[0]);
+    if (node.op == &op_conv_general) return lower_convolution(build, node, operands, winograd);
+    return std::optional<Values>();
+  });
+}
 
 }  // namespace heddle

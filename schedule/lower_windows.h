@@ -10,7 +10,8 @@ namespace heddle {
 /// elements add up instead of multiplying. A convolution that is not written out reads an array
 /// that holds its padding and holes: vectors of it are loaded without a question. Of single taps,
 /// or of windows that are whole images (gradients of weights of a pointwise one), it is a product.
-Program lower_windows(const Program& program);
+/// winograd: one that suits this form stays as it is.
+Program lower_windows(const Program& program, bool winograd = false);
 
 }  // namespace heddle
 

@@ -11,6 +11,7 @@
 #include "heddle/schedule/memory.h"
 #include "heddle/schedule/order.h"
 #include "heddle/schedule/prepare.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle {
 namespace {
@@ -44,12 +45,13 @@ class Pool {
 class FunctionPlanner {
  public:
   FunctionPlanner(const Function& f, const Target& target, const ExternalKernels& external,
-                  Pool& pool, Preparation* preparation)
+                  Pool& pool, Preparation* preparation, bool winograd)
       : f_(f),
         target_(target),
         external_(external),
         pool_(pool),
         preparation_(preparation),
+        winograd_(winograd),
         node_of_(definitions(f)),
         layouts_(assign_layouts(f)),
         grouping_(make_groups(f, external)),
@@ -166,12 +168,13 @@ class FunctionPlanner {
   KernelStep own_step(const GroupBody& body, const Group& group) {
     KernelStep step;
     std::vector<Port> in, out;
-    const std::optional<RightFactor> factor = constant_factor(body, group);
+    const RecipeKind kind = kind_of(body, group);
+    const std::optional<Factor> factor = constant_factor(body, kind);
     Function made = body.body;
     for (std::size_t i = 0; i < body.in.size(); ++i) {
       if (factor && factor->input == i) {
         const Preparation::Panels panels =
-            preparation_->panels(*f_.nodes[node_of_[body.in[i].index]].literal, factor->inner);
+            preparation_->panels(*f_.nodes[node_of_[body.in[i].index]].literal, *factor);
         step.buffers.push_back(add_buffer({Space::prepared, panels.output}, panels.type));
         in.push_back({dense_strides(panels.type.dims)});
         made = with_panels(made, *factor, panels.type);
@@ -183,15 +186,23 @@ class FunctionPlanner {
       out.push_back(port(v, step));
       out.back().shares = shared_port(body, v);
     }
-    step.kernel = pool_.kernel(
-        make_kernel(std::move(made), std::move(in), std::move(out), group.kind, target_));
+    step.kernel =
+        pool_.kernel(make_kernel(std::move(made), std::move(in), std::move(out), kind, target_));
     return step;
   }
 
-  // Of a product: a constant that is packed when an instance is created.
-  std::optional<RightFactor> constant_factor(const GroupBody& body, const Group& group) const {
-    if (!preparation_ || group.kind != RecipeKind::contract) return std::nullopt;
-    const std::optional<RightFactor> factor = right_factor(body.body);
+  RecipeKind kind_of(const GroupBody& body, const Group& group) const {
+    const bool winograd = winograd_ && group.kind == RecipeKind::contract &&
+                          winograd_convolution(body.body) != nullptr;
+    return winograd ? RecipeKind::winograd : group.kind;
+  }
+
+  // A constant that is packed when an instance is created.
+  std::optional<Factor> constant_factor(const GroupBody& body, RecipeKind kind) const {
+    if (!preparation_) return std::nullopt;
+    std::optional<Factor> factor;
+    if (kind == RecipeKind::contract) factor = right_factor(body.body);
+    if (kind == RecipeKind::winograd) factor = winograd_factor(body.body);
     if (!factor) return std::nullopt;
     const std::uint32_t n = node_of_[body.in[factor->input].index];
     return n != kNoNode && f_.nodes[n].literal ? factor : std::nullopt;
@@ -349,6 +360,7 @@ class FunctionPlanner {
   const ExternalKernels& external_;
   Pool& pool_;
   Preparation* preparation_;  // null: constants are read as they lie
+  bool winograd_;
   std::vector<std::uint32_t> node_of_;
   std::vector<Layout> layouts_;
   Grouping grouping_;
@@ -368,16 +380,17 @@ class FunctionPlanner {
 }  // namespace
 
 Plan make_plan(const Program& program, const Target& target, const ExternalKernels& external,
-               bool prepare) {
+               const PlanOptions& options) {
   Plan plan{.target = target};
   Pool pool(plan);
   Preparation preparation;
-  Preparation* const used = prepare ? &preparation : nullptr;
+  Preparation* const used = options.prepare ? &preparation : nullptr;
   for (const Function& f : program.functions())
-    plan.functions.push_back(FunctionPlanner(f, target, external, pool, used).run());
+    plan.functions.push_back(
+        FunctionPlanner(f, target, external, pool, used, options.winograd).run());
   if (!preparation.empty()) {
     const Function f = preparation.finish();
-    plan.functions.push_back(FunctionPlanner(f, target, external, pool, nullptr).run());
+    plan.functions.push_back(FunctionPlanner(f, target, external, pool, nullptr, false).run());
   }
   return plan;
 }

@@ -7,6 +7,7 @@
 #include "heddle/schedule/canonical.h"
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle {
 namespace {
@@ -20,10 +21,11 @@ const Node* maker(const Function& f, const std::vector<std::uint32_t>& makers, V
 }
 
 // The factor, of `type`, as it was: its columns are a panel's number and a place in it.
-ValueId from_panels(Builder& build, ValueId panels, const RightFactor& factor, const Type& type) {
+ValueId from_panels(Builder& build, ValueId panels, const Factor& factor, const Type& type) {
+  if (!factor.inner) return weights_of_panels(build, panels, type.dims[0].constant());
   const Dims& p = build.type(panels).dims;
   const Dim inner = p[1], columns = p[0].constant() * p[2].constant();
-  const bool by_rows = factor.inner == 0;
+  const bool by_rows = *factor.inner == 0;
   const ValueId turned = emit::transpose(build, panels, by_rows ? Axes{1, 0, 2} : Axes{0, 2, 1});
   const ValueId whole =
       emit::reshape(build, turned, by_rows ? Dims{inner, columns} : Dims{columns, inner});
@@ -40,20 +42,24 @@ ValueId Preparation::constant(const Literal& literal) {
   return it->second;
 }
 
-Preparation::Panels Preparation::panels(const Literal& factor, std::int64_t inner) {
-  const ValueId given = constant(factor);
-  const auto [it, fresh] = outputs_.try_emplace({given, inner});
-  if (!fresh) return it->second;
-  const auto& [dtype, dims] = factor.type;
+ValueId Preparation::columns(ValueId factor, std::int64_t inner) {
+  const auto [dtype, dims] = build_.type(factor);
   const std::int64_t width = kLine / static_cast<std::int64_t>(size_of(dtype));
   const std::int64_t k = dims[inner == 0 ? 0 : 1].constant(),
                      n = dims[inner == 0 ? 1 : 0].constant();
   const std::int64_t count = (n + width - 1) / width;
-  const ValueId rows = inner == 0 ? given : emit::transpose(build_, given, {1, 0});
+  const ValueId rows = inner == 0 ? factor : emit::transpose(build_, factor, {1, 0});
   const ValueId whole = emit::pad(build_, rows, emit::scalar(build_, dtype, 0), {0, 0},
                                   {0, count * width - n}, {0, 0});
+  return emit::transpose(build_, emit::reshape(build_, whole, {k, count, width}), {1, 0, 2});
+}
+
+Preparation::Panels Preparation::panels(const Literal& literal, const Factor& factor) {
+  const ValueId given = constant(literal);
+  const auto [it, fresh] = outputs_.try_emplace({given, factor.inner});
+  if (!fresh) return it->second;
   const ValueId panels =
-      emit::transpose(build_, emit::reshape(build_, whole, {k, count, width}), {1, 0, 2});
+      factor.inner ? columns(given, *factor.inner) : winograd_panels(build_, given);
   it->second = {static_cast<std::uint32_t>(outputs_.size() - 1), build_.type(panels)};
   build_.output("panels" + std::to_string(it->second.output), panels);
   return it->second;
@@ -65,7 +71,27 @@ Function Preparation::finish() {
   return f;
 }
 
-std::optional<RightFactor> right_factor(const Function& body) {
+namespace {
+
+// The input that is `factor`, which nothing else reads.
+std::optional<std::size_t> only_read_input(const Function& body, ValueId factor) {
+  if (use_counts(body)[factor.index] != 1) return std::nullopt;
+  const auto input = std::find_if(body.inputs.begin(), body.inputs.end(),
+                                  [&](const Input& in) { return in.value == factor; });
+  if (input == body.inputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(input - body.inputs.begin());
+}
+
+}  // namespace
+
+std::optional<Factor> winograd_factor(const Function& body) {
+  const Node* conv = winograd_convolution(body);
+  if (conv == nullptr) return std::nullopt;
+  const std::optional<std::size_t> input = only_read_input(body, conv->operands[1]);
+  return input ? std::optional(Factor{*input, {}}) : std::nullopt;
+}
+
+std::optional<Factor> right_factor(const Function& body) {
   const auto is_product = [](const Node& node) { return node.op == &op_dot_general; };
   if (std::count_if(body.nodes.begin(), body.nodes.end(), is_product) != 1) return std::nullopt;
   if (is_symbolic(body)) return std::nullopt;
@@ -76,14 +102,11 @@ std::optional<RightFactor> right_factor(const Function& body) {
   const auto d = node.attributes.as<DotAttributes>();
   const bool floats = type.dtype == DType::f32 || type.dtype == DType::f64;
   if (!floats || type.rank() != 2 || d.rhs_contract.size() != 1) return std::nullopt;
-  if (use_counts(body)[factor.index] != 1) return std::nullopt;
-  const auto input = std::find_if(body.inputs.begin(), body.inputs.end(),
-                                  [&](const Input& in) { return in.value == factor; });
-  if (input == body.inputs.end()) return std::nullopt;
-  return RightFactor{static_cast<std::size_t>(input - body.inputs.begin()), d.rhs_contract[0]};
+  const std::optional<std::size_t> input = only_read_input(body, factor);
+  return input ? std::optional(Factor{*input, d.rhs_contract[0]}) : std::nullopt;
 }
 
-Function with_panels(const Function& body, const RightFactor& factor, const Type& panels) {
+Function with_panels(const Function& body, const Factor& factor, const Type& panels) {
   Builder build(body.name);
   Values arguments;
   for (std::size_t i = 0; i < body.inputs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include "heddle/schedule/kernel.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle {
 
@@ -21,6 +22,9 @@ Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target
     return choose_fibres(collapsed, target);
   }
   if (kind == RecipeKind::row_block) return choose_row_block(body, target);
+  if (kind == RecipeKind::winograd && winograd_convolution(collapsed)) {
+    return choose_winograd(collapsed, target);
+  }
   if (kind == RecipeKind::scatter) return choose_scatter(collapsed, target);
   return choose_map(collapsed, target);
 }

@@ -77,6 +77,14 @@ struct RowBlock {
   std::int64_t grain = 1;
   bool operator==(const RowBlock&) const = default;
 };
+/// A convolution of 3x3 taps in Winograd's form (schedule/winograd.h). rows: rows of tiles in a
+/// strip, whose transformed image stays in its task's scratch; mr x nr: tiles and output channels
+/// of a register tile; grain: strips per task.
+struct Winograd {
+  int mr = 4, nr = 16;
+  std::int64_t rows = 1, grain = 1;
+  bool operator==(const Winograd&) const = default;
+};
 /// Not made here: a function of an object file, entered as any kernel is (runtime/kernel.h).
 struct External {
   std::string symbol;
@@ -86,7 +94,8 @@ struct External {
     return symbol == other.symbol && digest == other.digest;
   }
 };
-using Recipe = std::variant<Map, Rows, Columns, Contract, Scatter, Fibres, RowBlock, External>;
+using Recipe =
+    std::variant<Map, Rows, Columns, Contract, Scatter, Fibres, RowBlock, Winograd, External>;
 /// "map", "rows", ...
 std::string_view name_of(const Recipe& recipe);
 

@@ -1,5 +1,5 @@
 // Which values are stored, and where. The rules:
-//  1. the main contraction lies in the register tile;
+//  1. the main contraction, or convolution, lies in the register tile;
 //  2. a sum over a few elements (kInlineReduction) is written out where it is read, except in rows;
 //  every other
 //     reduction is a stage;
@@ -19,6 +19,7 @@
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/kernel.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle {
 namespace {
@@ -30,6 +31,7 @@ class Placement {
   Placement(const Function& body, const Recipe& recipe)
       : body_(body), recipe_(recipe), level_(body.types.size()), stage_(body.types.size(), -1) {
     if (std::holds_alternative<Contract>(recipe)) main_ = main_contraction(body);
+    if (std::holds_alternative<Winograd>(recipe)) main_ = winograd_convolution(body)->results[0];
   }
 
   std::vector<Stage> place() {

@@ -39,6 +39,9 @@ struct RecipeJson {
     return {
         {"kind", "row_block"}, {"mr", r.mr}, {"nr", r.nr}, {"rows", r.rows}, {"grain", r.grain}};
   }
+  Json operator()(const Winograd& r) const {
+    return {{"kind", "winograd"}, {"mr", r.mr}, {"nr", r.nr}, {"rows", r.rows}, {"grain", r.grain}};
+  }
   Json operator()(const Fibres& r) const {
     return {{"kind", "fibres"}, {"strip", r.strip}, {"grain", r.grain}};
   }

@@ -15,6 +15,7 @@
 #include "heddle/schedule/collapse.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/winograd.h"
 
 namespace heddle::halide {
 namespace {
@@ -49,6 +50,7 @@ bool fits(const Kernel& k) {
   if (std::holds_alternative<Columns>(k.recipe)) return fits_columns(k.body);
   if (std::holds_alternative<Contract>(k.recipe)) return main_contraction(k.body).has_value();
   if (std::holds_alternative<Fibres>(k.recipe)) return fibre_node(k.body) != nullptr;
+  if (std::holds_alternative<Winograd>(k.recipe)) return winograd_convolution(k.body) != nullptr;
   return true;
 }
 

@@ -120,6 +120,7 @@ void apply(KernelBuilder& b, const Contract& contract);
 void apply(KernelBuilder& b, const Scatter& scatter);
 void apply(KernelBuilder& b, const Fibres& fibres);
 void apply(KernelBuilder& b, const RowBlock& rows);
+void apply(KernelBuilder& b, const Winograd& winograd);
 
 }  // namespace heddle::halide
 

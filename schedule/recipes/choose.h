@@ -16,6 +16,8 @@ Contract choose_contract(const Function& body, const Target& target);
 Scatter choose_scatter(const Function& body, const Target& target);
 /// The body must be a composite that has row blocks (schedule/row_block.h).
 RowBlock choose_row_block(const Function& body, const Target& target);
+/// The body must have a convolution for it (schedule/winograd.h).
+Winograd choose_winograd(const Function& body, const Target& target);
 /// The body must have a fibre node.
 Fibres choose_fibres(const Function& body, const Target& target);
 

@@ -56,22 +56,6 @@ bool makes_tiles(const KernelBuilder& b, ValueId v) {
   return dot_shape(b.kernel.body, b.node(v)).n() >= 4;
 }
 
-// Outputs are made of the convolution's elements at their own index.
-bool is_elementwise_behind(const Function& body, ValueId conv) {
-  std::vector<bool> made(body.types.size());
-  made[conv.index] = true;
-  for (const Node& n : body.nodes) {
-    for (ValueId o : n.operands) {
-      if (!made[o.index]) continue;
-      if (n.op->strict.pattern != Pattern::elementwise) return false;
-      for (ValueId r : n.results) made[r.index] = true;
-    }
-  }
-  return std::all_of(body.outputs.begin(), body.outputs.end(), [&](const Output& o) {
-    return made[o.value.index] && body.type(o.value).dims == body.type(conv).dims;
-  });
-}
-
 }  // namespace
 
 bool conv_is_stored_once(const KernelBuilder& b) {
