@@ -92,17 +92,21 @@ Tensor basic_block(std::span<const Tensor> x) {
   return relu(conv(h, x[4], same()) * per_channel(x[5]) + per_channel(x[6]) + x[0]);
 }
 
+Tensor depthwise_pointwise(std::span<const Tensor> x) {
+  return relu(conv(relu(conv(x[0], x[1], same(96))), x[2]));
+}
+
 void add_convolutions(Works& all) {
   const Type image = f32({1, 64, 56, 56}), taps = f32({64, 64, 3, 3}), channels = f32({64});
-  add_with_gradient(all, "conv/basic_block", basic_block,
-                    {image, taps, channels, channels, taps, channels, channels}, numbered(0, 6),
-                    0.1);
+  const Types types{image, taps, channels, channels, taps, channels, channels};
+  add_program(
+      all, "conv/basic_block", [=] { return trace_frozen(basic_block, types, 0.1); }, 0.1);
+  add_program(
+      all, "conv/basic_block_grad", [=] { return vjp(trace(basic_block, types), numbered(0, 6)); },
+      0.1);
   add_program(all, "conv/depthwise_pointwise", [] {
-    return trace(
-        [](const Tensor& x, const Tensor& depthwise, const Tensor& pointwise) {
-          return relu(conv(relu(conv(x, depthwise, same(96))), pointwise));
-        },
-        {f32({1, 96, 56, 56}), f32({96, 1, 3, 3}), f32({96, 96, 1, 1})});
+    return trace_frozen(depthwise_pointwise,
+                        {f32({1, 96, 56, 56}), f32({96, 1, 3, 3}), f32({96, 96, 1, 1})}, 1);
   });
 }
 
