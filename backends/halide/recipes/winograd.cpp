@@ -239,13 +239,15 @@ void WinogradTiles::schedule_image(Func out, const Var& strip) {
   tiles_.compute_at(out, strip).bound(x_, 0, constant(s_.tile_columns));
   tiles_.bound(y_, 0, constant(w_.rows)).bound(c_, 0, constant(s_.channels));
   tiles_.bound(e_, 0, 4).bound(a_, 0, 4).bound_extent(strip_, 1).bound_extent(n_, 1);
-  // The last vector begins early enough to end with the row: nothing is read in place.
+  // Four of the sixteen at a time: fewer lines of the cache are written side by side. The last
+  // vector begins early enough to end with the row: nothing is read in place.
   tiles_.split(x_, x_, lanes, vector, Halide::TailStrategy::ShiftInwards)
-      .reorder(lanes, e_, x_, a_, y_, c_, strip_, n_)
+      .reorder(lanes, e_, x_, y_, c_, a_, strip_, n_)
       .vectorize(lanes)
-      .unroll(e_);
+      .unroll(e_)
+      .unroll(a_);
   columns_.compute_at(tiles_, y_).bound(t_, 0, constant(s_.tile_columns + 1));
-  columns_.bound(p_, 0, 2).bound(a_, 0, 4);
+  columns_.bound(p_, 0, 2);
   for (int u = 0; u < columns_.num_update_definitions(); ++u) {
     Halide::Stage update = columns_.update(u);
     std::vector<Halide::VarOrRVar> order{a_};
