@@ -267,12 +267,25 @@ double estimated_ns_in_place(const Function& body) {
   return std::max(compute, bytes * kByteNs);
 }
 
+int vectors_side_by_side(const Function& body) {
+  const bool is_long = std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node& n) {
+    return n.op->strict.pattern == Pattern::elementwise && is_costly(n);
+  });
+  return is_long || is_symbolic(body) ? 1 : 2;
+}
+
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step) {
   constexpr double kTaskNs = 50000;
   const auto tasks = std::min(static_cast<std::int64_t>(total_ns / kTaskNs), units);
   if (tasks < 2) return units;
-  const std::int64_t grain = (units + tasks - 1) / tasks;
-  return std::min(units, (grain + step - 1) / step * step);
+  const std::int64_t grain = ((units + tasks - 1) / tasks + step - 1) / step * step;
+  // Equal tasks where that is possible: a shorter last one would be all the loops' code again.
+  for (std::int64_t off = 0; off <= grain / 2; off += step) {
+    for (const std::int64_t equal : {grain - off, grain + off}) {
+      if (equal > 0 && 2 * equal <= units && units % equal == 0) return equal;
+    }
+  }
+  return std::min(units, grain);
 }
 
 int lanes_of(DType dtype, const Target& target) {

@@ -65,6 +65,10 @@ double estimated_ns(const Function& body);
 /// The same without what has loops of its own in a Map: reductions, scatters, scans and sorts.
 double estimated_ns_in_place(const Function& body);
 
+/// Vectors of a loop side by side: two where little is done to each. A long function fills the
+/// machine alone, and twice its code is twice the time to compile it.
+int vectors_side_by_side(const Function& body);
+
 /// Cuts `units` of equal work into tasks of at least 50 us: units per task; `units` (one task) for
 /// small work. The result is a multiple of `step` unless it is `units`.
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1);

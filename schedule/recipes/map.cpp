@@ -7,13 +7,11 @@
 namespace heddle {
 
 Map choose_map(const Function& body, const Target& target) {
-  Map map{.vector = lanes_of(body, target)};
+  Map map{.vector = lanes_of(body, target), .unroll = vectors_side_by_side(body)};
   std::int64_t elements = 1;
   for (const Output& o : body.outputs) {
     elements = std::max(elements, product(hints(body.type(o.value).dims)));
   }
-  // Two vectors at a time gain little and are twice the code, which is compiled when a user waits.
-  if (is_symbolic(body)) map.unroll = 1;
   map.grain = choose_grain(estimated_ns_in_place(body), elements, map.vector * map.unroll);
   return map;
 }
