@@ -1,13 +1,16 @@
 // heddle_bench [--benchmark_...]: Google Benchmark.
 // heddle_bench --same_bits=REGEX: runs works with 1, 2 and 4 threads; a line of JSON for each
 // says whether all bits are equal. The exit code is 1 when some are not.
+// heddle_bench --tune: the sweep behind schedule/tuned.def.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <optional>
 #include <regex>
 #include <string>
+#include <string_view>
 
+#include "bench/tune.h"
 #include "bench/works/same_bits.h"
 #include "bench/works/shipped.h"
 
@@ -38,6 +41,10 @@ int main(int argc, char** argv) {
   if (const auto names = option(argc, argv, "--same_bits")) return check_bits(std::regex(*names));
   if (const auto folder = option(argc, argv, "--export")) {
     heddle::bench::export_works(*folder);
+    return 0;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--tune") {
+    heddle::bench::tune();
     return 0;
   }
   benchmark::Initialize(&argc, argv);

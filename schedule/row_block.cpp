@@ -6,6 +6,7 @@
 #include "heddle/graph/op_attributes.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/tuned.h"
 
 namespace heddle {
 
@@ -20,7 +21,7 @@ bool has_row_block(const NodeContext& node, const Target& target) {
   }
   const Dim &depth = node.operands[0].dims[2], &width = node.operands[2].dims[2];
   return depth == width && depth.constant() <= kDeepest &&
-         depth.constant() % (2 * target.vector_floats()) == 0 &&
+         depth.constant() % (tuned_for(target).block.vectors * target.vector_floats()) == 0 &&
          node.attributes.as<AttentionAttributes>().scale >= 0;
 }
 
@@ -40,12 +41,13 @@ RowBlockShape row_block_shape(const Function& body, const Node& node) {
 
 RowBlock choose_row_block(const Function& body, const Target& target) {
   const RowBlockShape s = row_block_shape(body, body.nodes.back());
-  // A strip of scores is half of the second-level cache or less; with causal masks, half a block is
-  // computed in vain.
-  constexpr std::int64_t kStrip = 16384;
-  RowBlock r{.mr = 4, .nr = 2 * target.vector_floats()};
-  const std::int64_t most = s.causal ? 16 : 32;
-  const std::int64_t fits = kStrip / s.columns / r.mr * r.mr;
+  const Tuned& tuned = tuned_for(target);
+  // A strip of scores is an eighth of the second-level cache or less; with causal masks, half a
+  // block is computed in vain.
+  const std::int64_t strip = tuned.cache_kb * 1024 / 8 / 4;
+  RowBlock r{.mr = tuned.block.rows, .nr = tuned.block.vectors * target.vector_floats()};
+  const std::int64_t most = s.causal ? tuned.causal : tuned.queries;
+  const std::int64_t fits = strip / s.columns / r.mr * r.mr;
   r.rows = static_cast<int>(std::clamp<std::int64_t>(fits, 2 * r.mr, most));
   // Heads are tasks; few of them are cut.
   constexpr std::int64_t kTasks = 4;

@@ -4,14 +4,16 @@
 #include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/tuned.h"
 
 namespace heddle {
 namespace {
 
 // A sum keeps its running values in registers: fewer columns at a time when several of them share
 // the loop, or when one element is much work.
-int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int vector) {
-  std::int64_t strip = values == 1 ? 16 * vector : values == 2 ? 8 * vector : vector;
+int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int vector, int most) {
+  const std::int64_t wide = static_cast<std::int64_t>(most) * vector;
+  std::int64_t strip = values == 1 ? wide : values == 2 ? wide / 2 : vector;
   if (work > 4) strip = std::max<std::int64_t>(vector, strip / work);
   while (strip > vector && strip > columns) strip /= 2;
   return static_cast<int>(strip / vector * vector);
@@ -43,8 +45,8 @@ Columns choose_columns(const Function& body, const Target& target) {
   std::int64_t values = 0;  // for one column
   for (std::int64_t kept : all) values += kept / columns;
   const double ns = estimated_ns(body);
-  Columns c{.strip =
-                strip_for(columns, values, work_of(body, columns * rows), lanes_of(body, target))};
+  Columns c{.strip = strip_for(columns, values, work_of(body, columns * rows),
+                               lanes_of(body, target), tuned_for(target).strip)};
   const std::int64_t strips = (columns + c.strip - 1) / c.strip;
   c.grain = choose_grain(ns, strips);
   // Few strips for the work there is, or sums too long for one running value: cut the rows.

@@ -5,6 +5,7 @@
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/prepare.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/tuned.h"
 
 namespace heddle {
 namespace {
@@ -13,23 +14,15 @@ const Node& node_of(const Function& body, ValueId v) {
   return body.nodes[definitions(body)[v.index]];
 }
 
-// Register tiles that do not spill: mr * vectors + vectors + 1 registers at most.
-struct TileSize {
-  int mr, vectors;
-};
-TileSize choose_tile(std::int64_t m, std::int64_t n, int lanes, const Target& target) {
-  if (target.vector_registers() == 32) {
-    return target.vector_floats() == 16 ? TileSize{8, 2} : TileSize{8, 3};
-  }
-  auto padded = [&](int mr, int vectors) {
-    const std::int64_t nr = vectors * lanes;
-    return (m + mr - 1) / mr * mr * ((n + nr - 1) / nr * nr);
+// One that leaves less of a ragged edge counts when that is 3 % of the work.
+Tuned::Tile choose_tile(std::int64_t m, std::int64_t n, int lanes, const Target& target) {
+  const Tuned& tuned = tuned_for(target);
+  const auto padded = [&](const Tuned::Tile& t) {
+    const std::int64_t nr = t.vectors * lanes;
+    return (m + t.rows - 1) / t.rows * t.rows * ((n + nr - 1) / nr * nr);
   };
-  // 4 x 3 vectors needs fewer loads per product, 6 x 2 leaves less of a ragged edge now and then;
-  // few rows want as many panels as possible.
-  if (m <= 64) return {4, 2};
-  if (padded(6, 2) * 103 < padded(4, 3) * 100) return {6, 2};
-  return {4, 3};
+  if (m <= 64) return tuned.few;  // as many panels as possible
+  return padded(tuned.narrow) * 103 < padded(tuned.tile) * 100 ? tuned.narrow : tuned.tile;
 }
 
 // Read where it lies: an input, or one repeated over batches.
@@ -83,7 +76,7 @@ bool wants_dots(const Function& body, const Node& node, const DotShape& s, int l
 Contract choose_prepared(const Function& body, const Node& node, const DotShape& s,
                          std::int64_t width, int lanes, const Target& target) {
   const int vectors = std::max<int>(1, static_cast<int>(width) / lanes);
-  const int most = target.vector_registers() == 32 ? 24 / vectors : 12 / vectors;
+  const int most = tuned_for(target).accumulators / vectors;
   Contract c{.mr = most, .nr = static_cast<int>(width), .rhs = Pack::none};
   // As many rows as fill tiles, of those that keep the machine busy.
   for (int mr = most; mr * 3 >= most * 2; --mr) {
@@ -120,8 +113,8 @@ Contract choose_contract(const Function& body, const Target& target) {
     return choose_prepared(body, node, s, width, lanes, target);
   }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
-  const TileSize tile = choose_tile(s.m(), s.n(), lanes, target);
-  Contract c{.mr = tile.mr, .nr = tile.vectors * lanes};
+  const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
+  Contract c{.mr = tile.rows, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);
   // 16-bit floats are widened while they are packed.
   const bool widened = is_floating(dtype) && size_of(dtype) == 2;

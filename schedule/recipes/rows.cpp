@@ -2,11 +2,12 @@
 
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
+#include "heddle/schedule/tuned.h"
 
 namespace heddle {
 
 Rows choose_rows(const Function& body, const Target& target) {
-  Rows rows{.lanes = 4 * lanes_of(body, target)};
+  Rows rows{.lanes = tuned_for(target).lanes * lanes_of(body, target)};
   std::int64_t count = 1, longest = 1;
   for (const Node& node : body.nodes) {
     if (!is_reduction(body, node)) continue;
