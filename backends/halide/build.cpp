@@ -7,6 +7,7 @@
 #include "heddle/backends/halide/gpu/limits.h"
 #include "heddle/backends/halide/gpu/thread_registers.h"
 #include "heddle/backends/halide/gpu/whole_updates.h"
+#include "heddle/backends/halide/halves.h"
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/backends/halide/rare.h"
 #include "heddle/backends/halide/scratch.h"
@@ -135,6 +136,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   TailMasks masks(outputs[0].output_buffers()[0].name());
+  NativeHalves halves(k.target.has("f16c"));
   RareLanes rare;
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
@@ -150,6 +152,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
     pipeline.add_custom_lowering_pass(&masks, [] {});
     // What depends on symbols comes from the heap, uncounted.
     if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
+    pipeline.add_custom_lowering_pass(&halves, [] {});
     pipeline.add_custom_lowering_pass(&rare,
                                       [] {});  // last: Halide finds no bounds of its branches
   }

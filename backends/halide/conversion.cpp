@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heddle/backends/halide/exact.h"
+#include "heddle/backends/halide/halves.h"
 
 namespace heddle::halide {
 namespace {
@@ -14,7 +15,7 @@ Expr number(Halide::Type type, double value) { return Halide::Internal::make_con
 constexpr std::uint32_t kSign = 0x80000000u, kInfinity = 0x7f800000u, kQuiet = 0x00400000u;
 
 // f16. Below its least normal number (2^-14) an element counts units of 2^-24, which is the last
-// place of an f32 from 1/2 to 1.
+// place of an f32 from 1/2 to 1. Instructions make every NaN a quiet one, which moving must not.
 
 Expr f16_value(const Expr& stored) {
   const Expr h = Halide::cast<std::uint32_t>(stored), m = h & u32(0x7fffu);
@@ -23,7 +24,9 @@ Expr f16_value(const Expr& stored) {
   const Expr normal = shifted + u32(112u << 23), special = shifted + u32(224u << 23);
   const Expr bits =
       select(m < u32(0x400u), bits_of(subnormal), select(m >= u32(0x7c00u), special, normal));
-  return float_of(bits | ((h & u32(0x8000u)) << 16));
+  const Expr native = Halide::cast<float>(Halide::reinterpret<Halide::float16_t>(stored));
+  const Expr nan = (stored & Expr(std::uint16_t{0x7fff})) > Expr(std::uint16_t{0x7c00});
+  return native_half(native, float_of(bits | ((h & u32(0x8000u)) << 16)), nan);
 }
 Expr f16_stored(const Expr& x) {
   const Expr bits = bits_of(x), m = bits & u32(~kSign);
@@ -31,7 +34,8 @@ Expr f16_stored(const Expr& x) {
   const Expr normal = (m - u32(112u << 23)) >> 13, special = (m - u32(224u << 23)) >> 13;
   const Expr magnitude =
       select(m < u32(0x38800000u), subnormal, select(m >= u32(kInfinity), special, normal));
-  return u16(magnitude | ((bits >> 16) & u32(0x8000u)));
+  const Expr native = Halide::reinterpret<std::uint16_t>(Halide::cast<Halide::float16_t>(x));
+  return native_half(native, u16(magnitude | ((bits >> 16) & u32(0x8000u))), not_a_number(x));
 }
 Expr f16_rounded(const Expr& x) {
   const Expr bits = bits_of(x), m = bits & u32(~kSign), half = Expr(0.5f);
@@ -41,7 +45,8 @@ Expr f16_rounded(const Expr& x) {
   const Expr nan = (m & u32(~0x1fffu)) | u32(kQuiet);
   const Expr magnitude =
       select(m < u32(0x38800000u), subnormal, select(m > u32(kInfinity), nan, normal));
-  return float_of(magnitude | (bits & u32(kSign)));
+  const Expr native = Halide::cast<float>(Halide::cast<Halide::float16_t>(x));
+  return native_half(native, float_of(magnitude | (bits & u32(kSign))));
 }
 
 // bf16: the upper half of an f32.

@@ -1,6 +1,6 @@
 // Element types: what they are in memory and in expressions, and conversion between them. f16 and
 // bf16 are storage: an expression holds their value as f32, rounded to the dtype by every operation
-// that may leave it. All by integer operations on bits: no feature of the target, no call.
+// that may leave it. By integer operations on bits, or instructions that give the same (halves.h).
 #ifndef HEDDLE_BACKENDS_HALIDE_CONVERSION_H_
 #define HEDDLE_BACKENDS_HALIDE_CONVERSION_H_
 
