@@ -34,8 +34,12 @@ Expr f16_stored(const Expr& x) {
   const Expr normal = (m - u32(112u << 23)) >> 13, special = (m - u32(224u << 23)) >> 13;
   const Expr magnitude =
       select(m < u32(0x38800000u), subnormal, select(m >= u32(kInfinity), special, normal));
-  const Expr native = Halide::reinterpret<std::uint16_t>(Halide::cast<Halide::float16_t>(x));
-  return native_half(native, u16(magnitude | ((bits >> 16) & u32(0x8000u))), not_a_number(x));
+  const Expr exact = u16(magnitude | ((bits >> 16) & u32(0x8000u)));
+  // What was rounded just now is stored before it becomes an f32 again; its NaNs are quiet.
+  const auto* rounded_half = native_half_of(x).as<Halide::Internal::Cast>();
+  const Expr half = rounded_half ? rounded_half->value : Halide::cast<Halide::float16_t>(x);
+  const Expr native = Halide::reinterpret<std::uint16_t>(half);
+  return native_half(native, exact, rounded_half ? Expr() : not_a_number(x));
 }
 Expr f16_rounded(const Expr& x) {
   const Expr bits = bits_of(x), m = bits & u32(~kSign), half = Expr(0.5f);

@@ -18,6 +18,12 @@ Expr native_half(const Expr& native, const Expr& otherwise, const Expr& rare) {
   return HI::Call::make(native.type(), kNativeHalf, arguments, HI::Call::PureExtern);
 }
 
+Expr native_half_of(const Expr& x) {
+  const auto* call = x.as<HI::Call>();
+  const bool always = call != nullptr && call->name == kNativeHalf && call->args.size() == 2;
+  return always ? call->args[0] : Expr();
+}
+
 Expr without_native_half(const HI::Call& call) {
   return call.name == kNativeHalf ? call.args[1] : Expr();
 }

@@ -11,6 +11,8 @@ namespace heddle::halide {
 /// `otherwise` (gpu/device_math.h).
 Halide::Expr native_half(const Halide::Expr& native, const Halide::Expr& otherwise,
                          const Halide::Expr& rare = {});
+/// The native value that `x` is, if it is a choice that nothing rare limits; else undefined.
+Halide::Expr native_half_of(const Halide::Expr& x);
 /// What `call` is where f16 is not native; undefined: `call` is no such choice.
 Halide::Expr without_native_half(const Halide::Internal::Call& call);
 

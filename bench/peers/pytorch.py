@@ -164,6 +164,11 @@ def chain12(x, y):
     return t
 
 
+def of_halves(dtype):
+    x, y, small = square.to(dtype), other.to(dtype), square[:512, :512].contiguous().to(dtype)
+    return {"add": lambda: x + y, "sum": lambda: x.sum(1), "softmax": lambda: torch.softmax(x, -1), "product": lambda: small @ small}
+
+
 half, index = torch.rand(1024, 512), torch.arange(1024) * 7 % 10
 blocks = {
     "net/transformer": (transformer, 12),
@@ -198,6 +203,8 @@ works = {
        for m in (1, 8, 16, 32, 128) for k, n in ((768, 3072), (3072, 768)) for tb in (False, True)},
     "sum/first_axis": lambda: (lambda: square.sum(0)),
     "sum/last_axis": lambda: (lambda: square.sum(1)),
+    **{f"half/{name}_{work}": lambda dtype=dtype, work=work: of_halves(dtype)[work]
+       for name, dtype in (("f16", torch.float16), ("bf16", torch.bfloat16)) for work in ("add", "sum", "softmax", "product")},
     "eager/call_16_floats_recorded": lambda: (lambda: marked16 * x16),
     "eager/backward_16_floats": lambda: backward16,
     "eager/chain_1024x1024": lambda: chain,

@@ -19,6 +19,21 @@ Program of_square(Tensor (*f)(const Tensor& x)) {
   return trace(f, std::vector<Type>{f32({1024, 1024})});
 }
 
+// Elements of 16 bits, computed in f32: to be as fast as memory, or as products of f32.
+void add_halves(std::vector<Work>& all) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const Type square{dtype, {1024, 1024}}, small{dtype, {512, 512}};
+    const std::string start = "half/" + std::string(name_of(dtype));
+    const auto add = [&](const std::string& name, auto f, std::vector<Type> types) {
+      all.push_back({.name = start + name, .make = [=] { return trace(f, types); }});
+    };
+    add("_add", [](const Tensor& x, const Tensor& y) { return x + y; }, {square, square});
+    add("_sum", [](const Tensor& x) { return sum(x, {1}); }, {square});
+    add("_softmax", [](const Tensor& x) { return softmax(x); }, {square});
+    add("_product", [](const Tensor& x, const Tensor& y) { return matmul(x, y); }, {small, small});
+  }
+}
+
 }  // namespace
 
 std::string Product::name() const {
@@ -52,6 +67,7 @@ std::vector<Work> operation_works() {
                  .make = [] { return of_square([](const Tensor& x) { return sum(x, {0}); }); }});
   all.push_back({.name = "sum/last_axis",
                  .make = [] { return of_square([](const Tensor& x) { return sum(x, {1}); }); }});
+  add_halves(all);
   const Type sixteen = f32({16});
   all.push_back({.name = "call/16_floats",
                  .make =
