@@ -23,7 +23,8 @@ constexpr char kFooter[] =
     "Exit codes: 0 ok, 1 mismatch or failed run, 2 usage, 3 unsupported, 4 bad file.\n"
     "Environment: HEDDLE_CACHE=FOLDER or off, HEDDLE_CACHE_BYTES=N: compiled kernels;\n"
     "HEDDLE_CHECK=nan; HEDDLE_DUMP=STAGE,... or all; HEDDLE_TIME=1;\n"
-    "HEDDLE_TARGET_FEATURES=F,...: host has no more than these;\n"
+    "HEDDLE_TARGET_FEATURES=F,...: host has no more than these; HEDDLE_WINOGRAD=0: no such "
+    "convolutions;\n"
     "HEDDLE_KERNELC=FILE: the compile worker; HEDDLE_ZIG=FILE: the tools for other machines.";
 constexpr char kProgramFile[] = "program text (.heddle) or its binary form (.hdb)";
 constexpr char kProgramOrLibrary[] =
