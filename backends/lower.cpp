@@ -19,6 +19,7 @@
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
 #include "heddle/schedule/lower_pairs.h"
+#include "heddle/schedule/lower_sums.h"
 #include "heddle/schedule/lower_windows.h"
 #include "heddle/schedule/make_plan.h"
 #include "heddle/schedule/row_block.h"
@@ -101,6 +102,7 @@ std::vector<std::string> stage_names() {
           "windows",
           "faults",
           "canonicalize",
+          "sums",
           "shape_inference",
           "constant_folding",
           "common_subexpression_elimination",
@@ -132,13 +134,15 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
   return pipeline.pass("faults", p, lower_faults);
 }
 
-// pairs: not for devices, which have a loop for each sum, nor for kernels of any extents.
-Program simplified(const Pipeline& pipeline, Program p, bool pairs) {
+// sums, pairs: not for devices, whose kernels have few buffers and a loop for each sum, nor for
+// kernels of any extents.
+Program simplified(const Pipeline& pipeline, Program p, bool on_cpu) {
   p = pipeline.pass("canonicalize", p, canonicalize);
+  if (on_cpu) p = pipeline.pass("sums", p, lower_sums);
   p = pipeline.pass("shape_inference", p, shape_inference);
   p = pipeline.pass("constant_folding", p, constant_folding);
   p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);
-  if (pairs) p = pipeline.pass("pairs", p, lower_pairs);
+  if (on_cpu) p = pipeline.pass("pairs", p, lower_pairs);
   return pipeline.pass("dead_node_elimination", p, dead_node_elimination);
 }
 
@@ -177,12 +181,15 @@ Lowered lower(const Program& program, const Target& target, const StageObserver&
     pipeline.run<Program>(
         name, [&] { return p; }, [&](const Program& q) { return each_function(q, text); });
   };
-  shown("layout_assignment", [](const Function& f) { return to_text(assign_layouts(f), f); });
-  shown("operator_fusion", [&](const Function& f) { return to_text(make_groups(f, external), f); });
+  shown("layout_assignment",
+        [&](const Function& f) { return to_text(assign_layouts(f, view_nodes(f, on_cpu)), f); });
+  shown("operator_fusion",
+        [&](const Function& f) { return to_text(make_groups(f, external, on_cpu), f); });
   Plan plan = pipeline.run<Plan>(
       "memory_planning",
       [&] {
-        return make_plan(p, target, external, {on_cpu, winograd});
+        return make_plan(p, target, external,
+                         {.prepare = on_cpu, .winograd = winograd, .slices = on_cpu});
       },
       [](const Plan& made) { return to_text(made); }, verify_plan);
   plan = pipeline.run<Plan>(

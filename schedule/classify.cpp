@@ -2,6 +2,7 @@
 
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/layout.h"
 
 namespace heddle {
 namespace {
@@ -36,7 +37,6 @@ NodeClass classify_node(const Function& f, const Node& node) {
     case Pattern::broadcast:
       return node.literal ? NodeClass::constant : NodeClass::free;
     case Pattern::movement:
-      if (node.op == &op_reshape) return NodeClass::view;
       return node.op == &op_pad || node.op == &op_concatenate ? NodeClass::inlined
                                                               : NodeClass::free;
     case Pattern::gather:
@@ -82,12 +82,17 @@ bool is_inline_window(const Node& node, const Type& last) {
   return elements <= kInlineWindow && outputs < 4;
 }
 
-std::vector<NodeClass> classify(const Function& function, const ExternalKernels& external) {
+std::vector<NodeClass> classify(const Function& function, const ExternalKernels& external,
+                                bool slices) {
   const std::vector<std::uint32_t> node_of = definitions(function);
+  const std::vector<bool> views = view_nodes(function, slices);
   std::vector<NodeClass> classes;
-  for (const Node& node : function.nodes) {
-    classes.push_back(external_of(external, function, node) ? NodeClass::external
-                                                            : classify_node(function, node));
+  for (std::size_t n = 0; n < views.size(); ++n) {
+    const Node& node = function.nodes[n];
+    const bool from_outside = external_of(external, function, node).has_value();
+    classes.push_back(from_outside ? NodeClass::external
+                      : views[n]   ? NodeClass::view
+                                   : classify_node(function, node));
   }
   auto materialize = [&](ValueId v) {
     const std::uint32_t n = node_of[v.index];

@@ -12,7 +12,7 @@ namespace heddle {
 enum class NodeClass : std::uint8_t {
   constant,  ///< printed into the kernels that read it, or a constant buffer when large
   free,      ///< an index map or a fill: repeated in every kernel that reads it
-  view,      ///< a reshape: another type for the same storage
+  view,      ///< a reshape, or a range of leading axes: another type for the same storage (layout)
   inlined,   ///< computed element by element: elementwise, gather, pad, concatenate, very short
              ///< reductions and windows, random bits
   rows,      ///< a reduction of trailing axes
@@ -26,9 +26,10 @@ enum class NodeClass : std::uint8_t {
 };
 
 /// Class of each node. A free node that something needs in memory (an output, the operand of a
-/// view or of a kernel from outside) is `inlined` instead.
-std::vector<NodeClass> classify(const Function& function,
-                                const ExternalKernels& external = nullptr);
+/// view or of a kernel from outside) is `inlined` instead. slices: of those, which may be views
+/// (view_nodes).
+std::vector<NodeClass> classify(const Function& function, const ExternalKernels& external = nullptr,
+                                bool slices = false);
 
 /// Short reductions (coordinates, a few channels) are written out where they are read.
 inline constexpr std::int64_t kInlineReduction = 4;

@@ -7,6 +7,7 @@
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/group_graph.h"
+#include "heddle/schedule/layout.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/repeat.h"
 
@@ -26,12 +27,13 @@ const Dims& shorter(const Dims& a, const Dims& b) { return a.size() <= b.size() 
 
 class Grouper {
  public:
-  Grouper(const Function& f, const ExternalKernels& external) : f_(f), graph_(f, external) {}
+  Grouper(const Function& f, const ExternalKernels& external, bool slices)
+      : f_(f), slices_(slices), graph_(f, external, slices) {}
 
   Grouping run() {
     for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) place(n);
     bool changed = true;
-    while (changed) changed = absorb_producers() || join_siblings();
+    while (changed) changed = absorb_producers() || join_readers() || join_siblings();
     graph_.repeat(repeated_nodes(graph_));
     while (join_siblings()) {
     }
@@ -201,6 +203,7 @@ class Grouper {
   bool can_absorb(std::int32_t reader, std::int32_t producer) {
     const Group &r = graph_.group(reader), &p = graph_.group(producer);
     if (is_alone(r) || r.nodes.size() + p.nodes.size() > kLargestGroup) return false;
+    if (has_own_place(r, p)) return false;
     if (repeats_too_often(r, p)) return false;
     const bool costly = std::any_of(p.nodes.begin(), p.nodes.end(),
                                     [&](std::uint32_t n) { return is_costly(f_.nodes[n]); });
@@ -218,6 +221,15 @@ class Grouper {
       }
     }
     return true;
+  }
+
+  // A part of what is laid end to end is computed where it belongs, and needs no copy (joins).
+  bool has_own_place(const Group& reader, const Group& part) const {
+    constexpr std::int64_t kWorthAKernel = 4096;  // bytes
+    if (!slices_ || reader.nodes.size() != 1 || !is_sequence(f_, f_.nodes[reader.nodes[0]])) {
+      return false;
+    }
+    return byte_count(f_.type(f_.nodes[part.nodes.back()].results[0])) >= kWorthAKernel;
   }
 
   // A value repeated for the few elements that a loop over columns computes at a time: once for
@@ -275,6 +287,37 @@ class Grouper {
     return false;
   }
 
+  // ---- a map and one that reads it element by element are one, whoever else reads the first ----
+
+  bool join_readers() {
+    bool changed = false;
+    for (auto g = static_cast<std::int32_t>(graph_.size()) - 1; g >= 0; --g) {
+      for (std::int32_t reader : graph_.readers(g)) {
+        if (!continues(reader, g)) continue;
+        graph_.merge(g, reader);
+        changed = true;
+        break;
+      }
+    }
+    return changed;
+  }
+
+  bool continues(std::int32_t reader, std::int32_t producer) {
+    const Group &r = graph_.group(reader), &p = graph_.group(producer);
+    if (!is_plain_map(r) || !is_plain_map(p) || r.kept != p.kept) return false;
+    if (r.nodes.size() + p.nodes.size() > kLargestGroup) return false;
+    for (const Source& s : sources_of(r)) {
+      if (graph_.group_of(s.value) != producer) continue;
+      if (s.alignment != Alignment::same || graph_.through_view(s.value)) return false;
+    }
+    const std::set<std::int32_t> others = graph_.readers(producer);
+    return std::none_of(others.begin(), others.end(),
+                        [&](std::int32_t g) { return graph_.reaches(g, reader); });
+  }
+  bool is_plain_map(const Group& g) const {
+    return !g.nodes.empty() && g.kind == RecipeKind::map && !has_general(g);
+  }
+
   // ---- sideways: scalars, and equal maps over the same data, share a kernel ----
 
   bool join_siblings() {
@@ -314,9 +357,7 @@ class Grouper {
   }
 
   bool are_siblings(const Group& a, const Group& b) const {
-    if (a.nodes.empty() || b.nodes.empty() || a.kept != b.kept) return false;
-    if (a.kind != RecipeKind::map || b.kind != RecipeKind::map || has_general(a) || has_general(b))
-      return false;
+    if (!is_plain_map(a) || !is_plain_map(b) || a.kept != b.kept) return false;
     if (a.nodes.size() + b.nodes.size() > kLargestGroup) return false;
     const std::vector<Source> mine = sources_of(a);
     return a.kept.empty() || mine.empty() || shares_source(b, mine);
@@ -330,13 +371,14 @@ class Grouper {
   }
 
   const Function& f_;
+  const bool slices_;
   GroupGraph graph_;
 };
 
 }  // namespace
 
-Grouping make_groups(const Function& function, const ExternalKernels& external) {
-  return Grouper(function, external).run();
+Grouping make_groups(const Function& function, const ExternalKernels& external, bool slices) {
+  return Grouper(function, external, slices).run();
 }
 
 std::string to_text(const Grouping& grouping, const Function& function) {

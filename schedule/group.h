@@ -29,8 +29,9 @@ struct Grouping {
 /// Groups a static function of primitives. The larger kernels are made of: a contraction or
 /// reduction with the elementwise nodes after it (an optimizer's update is the epilogue of its
 /// gradient), and the elementwise nodes that only it reads. What `external` has a kernel for is
-/// alone.
-Grouping make_groups(const Function& function, const ExternalKernels& external = nullptr);
+/// alone. slices: see classify.
+Grouping make_groups(const Function& function, const ExternalKernels& external = nullptr,
+                     bool slices = false);
 
 /// A listing: one line per group with its kind and operations.
 std::string to_text(const Grouping& grouping, const Function& function);

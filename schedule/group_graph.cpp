@@ -27,9 +27,9 @@ Alignment alignment_through(const Function& f, const Node& node, Alignment reade
 
 }  // namespace
 
-GroupGraph::GroupGraph(const Function& function, const ExternalKernels& external)
+GroupGraph::GroupGraph(const Function& function, const ExternalKernels& external, bool slices)
     : f_(function),
-      classes_(classify(function, external)),
+      classes_(classify(function, external, slices)),
       node_of_(definitions(function)),
       group_of_(function.nodes.size(), -1),
       repeated_(function.nodes.size()) {}

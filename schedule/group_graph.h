@@ -24,7 +24,7 @@ struct Source {
 
 class GroupGraph {
  public:
-  GroupGraph(const Function& function, const ExternalKernels& external);
+  GroupGraph(const Function& function, const ExternalKernels& external, bool slices);
 
   const Function& function() const { return f_; }
   const std::vector<NodeClass>& classes() const { return classes_; }

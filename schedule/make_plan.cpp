@@ -8,6 +8,7 @@
 #include "heddle/graph/extension.h"
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
+#include "heddle/schedule/joins.h"
 #include "heddle/schedule/memory.h"
 #include "heddle/schedule/order.h"
 #include "heddle/schedule/prepare.h"
@@ -42,19 +43,26 @@ class Pool {
   std::map<std::string, std::uint32_t> kernels_, constants_;
 };
 
+std::vector<bool> are_views(const Grouping& grouping) {
+  std::vector<bool> views;
+  for (NodeClass c : grouping.classes) views.push_back(c == NodeClass::view);
+  return views;
+}
+
 class FunctionPlanner {
  public:
   FunctionPlanner(const Function& f, const Target& target, const ExternalKernels& external,
-                  Pool& pool, Preparation* preparation, bool winograd)
+                  Pool& pool, Preparation* preparation, const PlanOptions& options)
       : f_(f),
         target_(target),
         external_(external),
         pool_(pool),
         preparation_(preparation),
-        winograd_(winograd),
+        winograd_(options.winograd),
         node_of_(definitions(f)),
-        layouts_(assign_layouts(f)),
-        grouping_(make_groups(f, external)),
+        slices_(options.slices),
+        grouping_(make_groups(f, external, options.slices)),
+        layouts_(assign_layouts(f, are_views(grouping_))),
         outputs_(f.outputs.begin(), f.outputs.end() - (has_fault_output(f) ? 1 : 0)) {}
 
   FunctionPlan run() {
@@ -62,7 +70,9 @@ class FunctionPlanner {
     for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
       bodies_.push_back(make_body(f_, grouping_, g, needed));
     }
+    find_factors();
     order_ = order_groups(f_, layouts_, bodies_);
+    if (slices_) joins_ = place_parts(f_, grouping_, bodies_, order_.in_place, layouts_);
     arguments();
     assign_outputs();
     for (std::size_t g : order_.groups) kernel_step(g);
@@ -90,6 +100,10 @@ class FunctionPlanner {
   // ---- where values live ----
 
   ValueId storage_of(ValueId v) const { return layouts_[v.index].storage; }
+  // All of its storage.
+  bool is_whole(ValueId v) const {
+    return element_count(f_.type(v)) == element_count(f_.type(storage_of(v)));
+  }
 
   struct Place {
     Space space = Space::arena;
@@ -117,7 +131,7 @@ class FunctionPlanner {
       const ValueId s = storage_of(outputs_[o].value);
       const std::uint32_t n = node_of_[s.index];
       const bool computed = n != kNoNode && grouping_.classes[n] != NodeClass::constant;
-      if (computed && !places_.contains(s)) {
+      if (computed && is_whole(outputs_[o].value) && !places_.contains(s)) {
         places_[s] = {Space::argument, output_argument(o)};
       } else {
         copies_.push_back(o);
@@ -142,10 +156,11 @@ class FunctionPlanner {
   std::uint32_t buffer(ValueId v) {
     auto [it, fresh] = buffers_.try_emplace(v, static_cast<std::uint32_t>(plan_.buffers.size()));
     if (fresh) {
-      const Place p = place(storage_of(v));
+      const Layout& layout = layouts_[v.index];
+      const Place p = place(layout.storage);
       const Type& type = f_.type(v);
       plan_.buffers.push_back(
-          {p.space, p.space == Space::arena ? 0 : p.index, 0, type, layouts_[v.index].strides});
+          {p.space, p.space == Space::arena ? 0 : p.index, layout.offset, type, layout.strides});
     }
     return it->second;
   }
@@ -154,6 +169,7 @@ class FunctionPlanner {
 
   void kernel_step(std::size_t g) {
     const GroupBody& body = bodies_[g];
+    if (const auto join = joins_.find(g); join != joins_.end()) return copy_parts(join->second);
     if (std::all_of(body.out.begin(), body.out.end(),
                     [&](ValueId v) { return element_count(f_.type(v)) == 0; })) {
       return;  // nothing to write
@@ -165,19 +181,40 @@ class FunctionPlanner {
     describe(plan_.steps.back(), body);
   }
 
+  // Of a concatenation, what could not be computed where it belongs.
+  void copy_parts(const Join& join) {
+    for (const Join::Part& part : join.copied) {
+      const std::uint32_t from = buffer(part.value);
+      touch(part.value);
+      touch(join.whole);
+      const std::uint32_t to = add_part(join.whole, part.offset, f_.type(part.value));
+      plan_.steps.push_back(make_copy(from, to));
+    }
+  }
+
+  // `type`, from byte `offset` of a value on.
+  std::uint32_t add_part(ValueId whole, std::int64_t offset, const Type& type) {
+    const Layout& layout = layouts_[whole.index];
+    const std::uint32_t b = add_buffer(place(layout.storage), type);
+    plan_.buffers[b].offset = layout.offset + offset;
+    parts_.push_back({b, layout.storage});
+    return b;
+  }
+
   KernelStep own_step(const GroupBody& body, const Group& group) {
     KernelStep step;
     std::vector<Port> in, out;
     const RecipeKind kind = kind_of(body, group);
-    const std::optional<Factor> factor = constant_factor(body, kind);
     Function made = body.body;
+    const auto factor = factors_.find(&body);
+    const std::optional<std::uint32_t> panels =
+        factor != factors_.end() ? in_panels(body, factor->second) : std::nullopt;
     for (std::size_t i = 0; i < body.in.size(); ++i) {
-      if (factor && factor->input == i) {
-        const Preparation::Panels panels =
-            preparation_->panels(*f_.nodes[node_of_[body.in[i].index]].literal, *factor);
-        step.buffers.push_back(add_buffer({Space::prepared, panels.output}, panels.type));
-        in.push_back({dense_strides(panels.type.dims)});
-        made = with_panels(made, *factor, panels.type);
+      if (panels && factor->second.input == i) {
+        const Type type = plan_.buffers[*panels].type;
+        step.buffers.push_back(*panels);
+        in.push_back({dense_strides(type.dims)});
+        made = with_panels(made, factor->second, type);
       } else {
         in.push_back(port(body.in[i], step));
       }
@@ -197,15 +234,66 @@ class FunctionPlanner {
     return winograd ? RecipeKind::winograd : group.kind;
   }
 
-  // A constant that is packed when an instance is created.
-  std::optional<Factor> constant_factor(const GroupBody& body, RecipeKind kind) const {
-    if (!preparation_) return std::nullopt;
-    std::optional<Factor> factor;
-    if (kind == RecipeKind::contract) factor = right_factor(body.body);
-    if (kind == RecipeKind::winograd) factor = winograd_factor(body.body);
-    if (!factor) return std::nullopt;
-    const std::uint32_t n = node_of_[body.in[factor->input].index];
-    return n != kNoNode && f_.nodes[n].literal ? factor : std::nullopt;
+  // ---- right factors of products, as panels ----
+
+  void find_factors() {
+    if (!preparation_) return;
+    for (std::size_t g = 0; g < bodies_.size(); ++g) {
+      const std::optional<Factor> factor = factor_of(bodies_[g], grouping_.groups[g]);
+      if (!factor) continue;
+      factors_[&bodies_[g]] = *factor;
+      ++products_of_[key_of(bodies_[g], *factor)];
+    }
+  }
+  std::optional<Factor> factor_of(const GroupBody& body, const Group& group) const {
+    const RecipeKind kind = kind_of(body, group);
+    if (kind == RecipeKind::contract) return right_factor(body.body);
+    if (kind == RecipeKind::winograd) return winograd_factor(body.body);
+    return std::nullopt;
+  }
+  using FactorKey = std::pair<ValueId, std::optional<std::int64_t>>;
+  FactorKey key_of(const GroupBody& body, const Factor& factor) const {
+    return {body.in[factor.input], factor.inner};
+  }
+
+  // A constant is packed when an instance is created; what several products of few rows read,
+  // before the first of them. The buffer of the panels, if there are any.
+  std::optional<std::uint32_t> in_panels(const GroupBody& body, const Factor& factor) {
+    constexpr int kSeveral = 3;
+    constexpr std::int64_t kFewRows = 64;
+    const FactorKey key = key_of(body, factor);
+    const Type& type = f_.type(key.first);
+    const std::uint32_t n = node_of_[key.first.index];
+    if (n != kNoNode && f_.nodes[n].literal) {
+      const Preparation::Panels panels = preparation_->panels(*f_.nodes[n].literal, factor);
+      return add_buffer({Space::prepared, panels.output}, panels.type);
+    }
+    if (!factor.inner || products_of_[key] < kSeveral || factor.rows > kFewRows) {
+      return std::nullopt;
+    }
+    const auto [it, fresh] = packed_.try_emplace(key);
+    if (fresh) it->second = pack_step(key.first, pack_factor(type, *factor.inner));
+    it->second.last = plan_.steps.size();
+    return it->second.buffer;
+  }
+
+  struct Panels {
+    std::optional<std::uint32_t> buffer;
+    std::size_t first = 0, last = 0;  // steps
+  };
+  Panels pack_step(ValueId matrix, std::optional<PackedFactor> packed) {
+    if (!packed) return {};
+    touch(matrix);
+    const std::uint32_t from = add_part(matrix, 0, packed->matrix),
+                        to = add_buffer({Space::arena, 0}, packed->panels);
+    const std::size_t now = plan_.steps.size();
+    KernelStep step{.buffers = {from, to}};
+    step.kernel =
+        pool_.kernel(make_kernel(std::move(packed->body), {{dense_strides(packed->matrix.dims)}},
+                                 {{dense_strides(packed->panels.dims)}}, RecipeKind::map, target_));
+    plan_.steps.push_back(
+        {.what = std::move(step), .label = "pack", .bytes = 2 * byte_count(packed->panels)});
+    return {to, now, now};
   }
 
   // Every operand and every result has a port, and so has every option.
@@ -309,7 +397,8 @@ class FunctionPlanner {
   }
 
   std::uint32_t add_buffer(Place p, const Type& type) {
-    plan_.buffers.push_back({p.space, p.index, 0, type, dense_strides(type.dims)});
+    const std::uint32_t index = p.space == Space::arena ? 0 : p.index;
+    plan_.buffers.push_back({p.space, index, 0, type, dense_strides(type.dims)});
     return static_cast<std::uint32_t>(plan_.buffers.size() - 1);
   }
 
@@ -343,15 +432,30 @@ class FunctionPlanner {
     }
     for (std::uint32_t b : waiting_)
       lifetimes.push_back({byte_count(plan_.buffers[b].type), 0, plan_.steps.size()});
+    std::vector<std::uint32_t> panels;
+    for (const auto& [key, p] : packed_) {
+      if (!p.buffer) continue;
+      panels.push_back(*p.buffer);
+      lifetimes.push_back({byte_count(plan_.buffers[*p.buffer].type), p.first, p.last});
+    }
     const ArenaLayout layout = plan_arena(lifetimes, buffer_alignment(target_));
-    const std::size_t first_waiting = lifetimes.size() - waiting_.size();
+    const std::size_t first_panels = lifetimes.size() - panels.size(),
+                      first_waiting = first_panels - waiting_.size();
+    for (std::size_t p = 0; p < panels.size(); ++p) {
+      plan_.buffers[panels[p]].offset = layout.offsets[first_panels + p];
+    }
     for (std::size_t w = 0; w < waiting_.size(); ++w) {
       plan_.buffers[waiting_[w]].offset = layout.offsets[first_waiting + w];
     }
+    const auto move = [&](std::uint32_t b, ValueId storage) {
+      Dim& offset = plan_.buffers[b].offset;
+      if (auto it = slot.find(storage); it != slot.end())
+        offset = offset + layout.offsets[it->second];
+    };
     for (const auto& [v, b] : buffers_) {
-      auto it = slot.find(storage_of(v));
-      if (it != slot.end()) plan_.buffers[b].offset = layout.offsets[it->second];
+      move(b, storage_of(v));
     }
+    for (const auto& [b, storage] : parts_) move(b, storage);
     plan_.arena_bytes = layout.bytes;
   }
 
@@ -362,8 +466,13 @@ class FunctionPlanner {
   Preparation* preparation_;  // null: constants are read as they lie
   bool winograd_;
   std::vector<std::uint32_t> node_of_;
-  std::vector<Layout> layouts_;
+  const bool slices_;
   Grouping grouping_;
+  std::vector<Layout> layouts_;
+  std::map<const GroupBody*, Factor> factors_;
+  std::map<FactorKey, int> products_of_;
+  std::map<FactorKey, Panels> packed_;
+  std::map<std::size_t, Join> joins_;  // by group: copies of parts, if any, are its steps
   std::span<const Output> outputs_;
   std::vector<GroupBody> bodies_;
   Order order_;
@@ -374,6 +483,7 @@ class FunctionPlanner {
   std::vector<std::size_t> copies_;
   std::vector<ValueId> lasts_to_end_;
   std::vector<std::uint32_t> waiting_;  // arena buffers from the first copies to the last
+  std::vector<std::pair<std::uint32_t, ValueId>> parts_;  // buffers inside a value's storage
   std::vector<Step> early_, late_;
 };
 
@@ -386,11 +496,11 @@ Plan make_plan(const Program& program, const Target& target, const ExternalKerne
   Preparation preparation;
   Preparation* const used = options.prepare ? &preparation : nullptr;
   for (const Function& f : program.functions())
-    plan.functions.push_back(
-        FunctionPlanner(f, target, external, pool, used, options.winograd).run());
+    plan.functions.push_back(FunctionPlanner(f, target, external, pool, used, options).run());
   if (!preparation.empty()) {
     const Function f = preparation.finish();
-    plan.functions.push_back(FunctionPlanner(f, target, external, pool, nullptr, false).run());
+    plan.functions.push_back(
+        FunctionPlanner(f, target, external, pool, nullptr, {.slices = options.slices}).run());
   }
   return plan;
 }

@@ -12,6 +12,10 @@ struct PlanOptions {
   /// program's.
   bool prepare = false;
   bool winograd = false;  ///< convolutions in this form where it suits (schedule/winograd.h)
+  /// Ranges of leading axes are views of what they are part of, and parts that are joined along
+  /// leading axes are computed where they belong. Buffers then lie anywhere, aligned for their
+  /// elements alone.
+  bool slices = false;
 };
 
 /// `program`: static, primitives and what `external` takes, no empty operands. A donated input is

@@ -23,6 +23,9 @@ std::string buffer_text(const FunctionPlan& f, std::uint32_t b) {
       text = absl::StrCat("arena+", to_text(buffer.offset));
       break;
   }
+  if (buffer.space != Space::arena && buffer.offset != Dim(0)) {
+    absl::StrAppend(&text, "+", to_text(buffer.offset));
+  }
   return absl::StrCat(text, ":", to_text(buffer.type));
 }
 

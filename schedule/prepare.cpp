@@ -103,7 +103,25 @@ std::optional<Factor> right_factor(const Function& body) {
   const bool floats = type.dtype == DType::f32 || type.dtype == DType::f64;
   if (!floats || type.rank() != 2 || d.rhs_contract.size() != 1) return std::nullopt;
   const std::optional<std::size_t> input = only_read_input(body, factor);
-  return input ? std::optional(Factor{*input, d.rhs_contract[0]}) : std::nullopt;
+  if (!input) return std::nullopt;
+  return Factor{*input, d.rhs_contract[0], dot_shape(body, node).m()};
+}
+
+std::optional<PackedFactor> pack_factor(const Type& factor, std::int64_t inner) {
+  const bool by_rows = inner == 0;
+  const std::int64_t width = kLine / static_cast<std::int64_t>(size_of(factor.dtype));
+  const std::int64_t k = factor.dims[by_rows ? 0 : 1].constant(),
+                     n = factor.dims[by_rows ? 1 : 0].constant();
+  if (n % width != 0) return std::nullopt;
+  PackedFactor made;
+  made.matrix = {factor.dtype, by_rows ? Dims{k, n / width, width} : Dims{n / width, width, k}};
+  Builder build("kernel");
+  const ValueId whole = build.input("in0", made.matrix);
+  const ValueId panels = emit::transpose(build, whole, by_rows ? Axes{1, 0, 2} : Axes{0, 2, 1});
+  made.panels = build.type(panels);
+  build.output("out0", panels);
+  made.body = build.finish();
+  return made;
 }
 
 Function with_panels(const Function& body, const Factor& factor, const Type& panels) {

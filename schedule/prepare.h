@@ -21,6 +21,7 @@ inline constexpr char kPrepare[] = "@prepare";
 struct Factor {
   std::size_t input = 0;
   std::optional<std::int64_t> inner;
+  std::int64_t rows = 0;  ///< of a product
 };
 /// Nothing: the product is no matrix product of two rows or more in f32 or f64, or the factor is
 /// computed or read otherwise, too.
@@ -52,6 +53,15 @@ class Preparation {
   std::map<std::pair<const void*, std::string>, ValueId> constants_;
   std::map<std::pair<ValueId, std::optional<std::int64_t>>, Panels> outputs_;
 };
+
+/// A matrix of whole panels of columns, its axis `inner` summed over, as panels; both cut in
+/// panels' extents: `matrix` is another type for the same storage.
+struct PackedFactor {
+  Function body;  ///< of a kernel: the panels of the matrix
+  Type matrix, panels;
+};
+/// Nothing when the columns fill no whole panels.
+std::optional<PackedFactor> pack_factor(const Type& factor, std::int64_t inner);
 
 /// The body with the panels in the factor's place.
 Function with_panels(const Function& body, const Factor& factor, const Type& panels);

@@ -28,9 +28,10 @@ class PlanVerifier {
 
   void buffer(const Buffer& b) const {
     const std::int64_t end = b.offset.constant() + byte_count(b.type);
-    expect(
-        b.offset.constant() % (b.space == Space::arena ? buffer_alignment(plan_.target) : 64) == 0,
-        "a buffer that is not aligned");
+    const std::int64_t alignment = plan_.target.on_device()
+                                       ? buffer_alignment(plan_.target)
+                                       : static_cast<std::int64_t>(size_of(b.type.dtype));
+    expect(b.offset.constant() % alignment == 0, "a buffer that is not aligned");
     expect(b.strides.size() == b.type.rank(), "strides of another rank");
     if (b.space == Space::arena)
       expect(end <= f_.arena_bytes.constant(), "a buffer beyond the arena");
@@ -60,8 +61,8 @@ class PlanVerifier {
     write(c.to);
   }
 
-  // What the arena holds: byte range -> the buffer written last. A read must find its own storage
-  // whole.
+  // What the arena holds: byte ranges that a buffer was written to, of which nothing was written
+  // over since. A read must find all its bytes in such: in one, or in parts that lie side by side.
   void write(std::uint32_t b) {
     const Buffer& buffer = f_.buffers[b];
     if (buffer.space != Space::arena) return;
@@ -74,10 +75,13 @@ class PlanVerifier {
   void read(std::uint32_t b) const {
     const Buffer& buffer = f_.buffers[b];
     if (buffer.space != Space::arena) return;
-    const std::int64_t begin = buffer.offset.constant();
-    auto it = held_.find(begin);
-    expect(it != held_.end() && it->second == begin + byte_count(buffer.type),
-           "a read of arena memory that something else has overwritten, or nothing has written");
+    const std::int64_t end = buffer.offset.constant() + byte_count(buffer.type);
+    for (std::int64_t at = buffer.offset.constant(); at < end;) {
+      auto it = held_.upper_bound(at);
+      expect(it != held_.begin() && std::prev(it)->second > at,
+             "a read of arena memory that something else has overwritten, or nothing has written");
+      at = std::prev(it)->second;
+    }
   }
 
   const Plan& plan_;

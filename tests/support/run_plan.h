@@ -53,12 +53,18 @@ class PlanRunner {
   }
   std::byte* memory(const Buffer& b) {
     if (b.space == Space::arena) return arena_.data() + b.offset.constant();
-    return argument(b.index).data();
+    return argument(b.index).data() + b.offset.constant();
   }
   Literal load(const Buffer& b) {
-    if (b.space == Space::constant) return {b.type, plan_.constants[b.index].bytes};
-    const std::byte* from = memory(b);
+    if (b.space == Space::prepared) return prepared()[b.index];
+    const std::byte* from = b.space == Space::constant
+                                ? plan_.constants[b.index].bytes->data() + b.offset.constant()
+                                : memory(b);
     return literal_from_bytes(b.type, std::vector<std::byte>(from, from + byte_count(b.type)));
+  }
+  const std::vector<Literal>& prepared() {
+    if (prepared_.empty()) prepared_ = PlanRunner(plan_, plan_.functions.back()).run({});
+    return prepared_;
   }
   void store(const Buffer& b, const Literal& value) {
     if (!value.bytes->empty()) std::memcpy(memory(b), value.bytes->data(), value.bytes->size());
@@ -79,6 +85,7 @@ class PlanRunner {
   const FunctionPlan& f_;
   Evaluate evaluate_;
   std::vector<std::byte> arena_;
+  std::vector<Literal> prepared_;
   std::vector<std::vector<std::byte>> arguments_;
 };
 
