@@ -289,8 +289,10 @@ class Grouper {
 
   // ---- a map and one that reads it element by element are one, whoever else reads the first ----
 
+  // Not on devices, whose kernels have few buffers, nor where kernels take any extents.
   bool join_readers() {
     bool changed = false;
+    if (!slices_) return changed;
     for (auto g = static_cast<std::int32_t>(graph_.size()) - 1; g >= 0; --g) {
       for (std::int32_t reader : graph_.readers(g)) {
         if (!continues(reader, g)) continue;

@@ -29,7 +29,7 @@ struct Grouping {
 /// Groups a static function of primitives. The larger kernels are made of: a contraction or
 /// reduction with the elementwise nodes after it (an optimizer's update is the epilogue of its
 /// gradient), and the elementwise nodes that only it reads. What `external` has a kernel for is
-/// alone. slices: see classify.
+/// alone. slices: see classify; maps that others read, too, are then joined with their readers.
 Grouping make_groups(const Function& function, const ExternalKernels& external = nullptr,
                      bool slices = false);
 
