@@ -267,11 +267,14 @@ double estimated_ns_in_place(const Function& body) {
   return std::max(compute, bytes * kByteNs);
 }
 
-int vectors_side_by_side(const Function& body) {
-  const bool is_long = std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node& n) {
+bool has_long_function(const Function& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node& n) {
     return n.op->strict.pattern == Pattern::elementwise && is_costly(n);
   });
-  return is_long || is_symbolic(body) ? 1 : 2;
+}
+
+int vectors_side_by_side(const Function& body) {
+  return has_long_function(body) || is_symbolic(body) ? 1 : 2;
 }
 
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step) {

@@ -65,6 +65,8 @@ double estimated_ns(const Function& body);
 /// The same without what has loops of its own in a Map: reductions, scatters, scans and sorts.
 double estimated_ns_in_place(const Function& body);
 
+/// Whether some operation on elements takes many instructions.
+bool has_long_function(const Function& body);
 /// Vectors of a loop side by side: two where little is done to each. A long function fills the
 /// machine alone, and twice its code is twice the time to compile it.
 int vectors_side_by_side(const Function& body);

@@ -107,21 +107,23 @@ struct StripLoops {
   std::vector<Var> others;  // innermost first
 };
 
-// Strips in tasks, pieces in tasks, or both.
+// Strips in tasks, pieces in tasks, or (symbolic) both, in one form of the code for all tasks.
 void spread(Func part, StripLoops v, const Extent& strips, std::int64_t grain, bool pieces,
-            bool both) {
+            bool symbolic) {
   const bool cut = grain > 0 && !strips.at_most(grain);
-  if (pieces && cut && both) {
+  if (pieces && cut && symbolic) {
     Var tasks("tasks");
     part.split(v.xo, v.task, v.xo, constant(grain), tail(strips, grain));
     std::vector<Halide::VarOrRVar> loops{v.xi, v.xo};
     loops.insert(loops.end(), v.others.begin(), v.others.end());
     loops.insert(loops.end(), {v.task, v.p});
     part.reorder(loops).fuse(v.task, v.p, tasks).parallel(tasks);
+    part.partition(tasks, Halide::Partition::Never);
   } else if (pieces) {
     part.parallel(v.p);
   } else if (cut) {
     part.split(v.xo, v.task, v.xo, constant(grain), tail(strips, grain)).parallel(v.task);
+    if (symbolic) part.partition(v.task, Halide::Partition::Never);
   }
 }
 

@@ -19,6 +19,14 @@ int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int 
   return static_cast<int>(strip / vector * vector);
 }
 
+// Every vector of a strip is code of its own. Where extents are symbols, a user waits for it: fewer
+// of them, and one of a long function.
+int vectors_of_strip(const Function& body, int lanes, const Target& target) {
+  constexpr int kSymbolicElements = 64;
+  if (!is_symbolic(body)) return tuned_for(target).strip;
+  return has_long_function(body) ? 1 : std::max(1, kSymbolicElements / lanes);
+}
+
 // Operations that one element of a sum's operand is made of, `rows` x `columns` of them.
 std::int64_t work_of(const Function& body, std::int64_t elements) {
   return std::count_if(body.nodes.begin(), body.nodes.end(), [&](const Node& n) {
@@ -45,8 +53,9 @@ Columns choose_columns(const Function& body, const Target& target) {
   std::int64_t values = 0;  // for one column
   for (std::int64_t kept : all) values += kept / columns;
   const double ns = estimated_ns(body);
-  Columns c{.strip = strip_for(columns, values, work_of(body, columns * rows),
-                               lanes_of(body, target), tuned_for(target).strip)};
+  const int lanes = lanes_of(body, target);
+  Columns c{.strip = strip_for(columns, values, work_of(body, columns * rows), lanes,
+                               vectors_of_strip(body, lanes, target))};
   const std::int64_t strips = (columns + c.strip - 1) / c.strip;
   c.grain = choose_grain(ns, strips);
   // Few strips for the work there is, or sums too long for one running value: cut the rows.

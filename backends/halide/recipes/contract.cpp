@@ -79,6 +79,7 @@ class Tiles {
     if (!tiles.at_most(c_.grain)) {
       Var own("tile");
       out.split(outer, task, own, constant(c_.grain), tail(tiles, c_.grain)).parallel(task);
+      if (symbolic()) out.partition(task, Halide::Partition::Never);
       outer = own;
     }
     if (symbolic()) {  // one tile of code, its stores guarded
@@ -171,6 +172,9 @@ class Tiles {
     define(f, with({free, place, panel}, batch), {value});
   }
 
+  // Loads past the end are left out; what is stored there is not read.
+  static constexpr auto kMasked = Halide::TailStrategy::PredicateLoads;
+
   void pack(Func f, Var free, Pack kind, int width, const Extent& extent, bool contiguous, Func out,
             Var at) {
     if (kind == Pack::none) return;
@@ -187,11 +191,19 @@ class Tiles {
       if (contiguous && width % vector_ == 0) loops.vectorize(free, vector_);
       if (!symbolic() || width <= vector_) loops.unroll(free);
     } else {  // transposing: vector loads along k, scattered stores
-      Var qi("qi");
+      Var qi("qi"), fi("fi");
+      Var rows = free;
       if (!k().below(vector_)) {
-        loops.split(q_, q_, qi, vector_, tail(k(), vector_)).reorder(qi, free, q_).vectorize(qi);
+        std::vector<Halide::VarOrRVar> order{qi, free, q_};
+        loops.split(q_, q_, qi, vector_, symbolic() ? kMasked : tail(k(), vector_)).vectorize(qi);
+        if (symbolic() && width % vector_ == 0) {  // square by square: less code
+          loops.split(free, free, fi, vector_);
+          rows = fi, order = {qi, fi, free, q_};
+        }
+        loops.reorder(order);
+        if (symbolic()) loops.partition(q_, Halide::Partition::Never);
       }
-      loops.unroll(free);
+      loops.unroll(rows);
     }
     if (kind == Pack::panel) {
       f.compute_at(out, at);

@@ -48,11 +48,12 @@ class RowStages {
     const RowValue value = store_row_value(
         b_, v, axes_, [this](const Var& y) { return kept(y); },
         [this](const Index& i) { return row_of(i); });
-    const int lanes = b_.lanes_of(v);
+    const int lanes = b_.lanes_of(v), together = is_symbolic(b_.kernel.body) ? 1 : 2;
     places_.push_back([=](Func consumer, Var row) {
       Func f = value.f;
       f.compute_at(consumer, row);
-      if (!value.wide.empty()) vectorize(f, value.wide.back(), value.lengths.back(), lanes, 2);
+      if (!value.wide.empty())
+        vectorize(f, value.wide.back(), value.lengths.back(), lanes, together);
     });
   }
 
@@ -65,7 +66,8 @@ class RowStages {
 };
 
 // The loop over rows of one group of outputs, in tasks of `grain` rows. Returns its variable.
-Var schedule_rows(OutputGroup& group, std::size_t axes, const Extent& count, std::int64_t grain) {
+Var schedule_rows(OutputGroup& group, std::size_t axes, const Extent& count, std::int64_t grain,
+                  bool symbolic) {
   Var row = group.args[axes - 1], task("task"), inner("row");
   for (std::size_t a = axes - 1; a-- > 0;) {
     Var fused("rows" + std::to_string(a));
@@ -74,6 +76,8 @@ Var schedule_rows(OutputGroup& group, std::size_t axes, const Extent& count, std
   }
   if (count.at_most(grain)) return row;
   group.f.split(row, task, inner, constant(grain), tail(count, grain)).parallel(task);
+  // All that is inside once more, for a last task: too much code where a user waits for it.
+  if (symbolic) group.f.partition(task, Halide::Partition::Never);
   return inner;
 }
 
@@ -113,10 +117,12 @@ void apply(KernelBuilder& b, const Rows& rows) {
   }
   b.make_outputs();
   std::optional<Var> row;
+  const bool symbolic = is_symbolic(b.kernel.body);
   for (OutputGroup& group : b.outputs) {
-    const Var own = schedule_rows(group, axes, product(extents), rows.grain);
+    const Var own = schedule_rows(group, axes, product(extents), rows.grain, symbolic);
     if (group.extents.size() > axes) {
-      vectorize(group.f, group.args.back(), group.extents.back(), b.lanes, 2);
+      const int together = symbolic ? 1 : 2;
+      vectorize(group.f, group.args.back(), group.extents.back(), b.lanes, together);
     }
     if (row) group.f.compute_with(b.outputs[0].f, *row);
     if (!row) row = own;
