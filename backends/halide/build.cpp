@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "heddle/backends/halide/conversion.h"
 #include "heddle/backends/halide/gpu/apply.h"
 #include "heddle/backends/halide/gpu/device_math.h"
 #include "heddle/backends/halide/gpu/limits.h"
 #include "heddle/backends/halide/gpu/thread_registers.h"
 #include "heddle/backends/halide/gpu/whole_updates.h"
-#include "heddle/backends/halide/halves.h"
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/backends/halide/rare.h"
 #include "heddle/backends/halide/scratch.h"
@@ -121,6 +121,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   check_limits(kernel);
   const std::string name = kernel_symbol(kernel);
   const Kernel k = prepared(kernel);
+  set_native_halves(!k.target.on_device() && k.target.has("f16c"));
   KernelBuilder b(k);
   if (k.target.on_device()) {
     check_carrier_types(k.body, k.target);
@@ -136,7 +137,6 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   TailMasks masks(outputs[0].output_buffers()[0].name());
-  NativeHalves halves(k.target.has("f16c"));
   RareLanes rare;
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
@@ -152,7 +152,6 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
     pipeline.add_custom_lowering_pass(&masks, [] {});
     // What depends on symbols comes from the heap, uncounted.
     if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
-    pipeline.add_custom_lowering_pass(&halves, [] {});
     pipeline.add_custom_lowering_pass(&rare,
                                       [] {});  // last: Halide finds no bounds of its branches
   }

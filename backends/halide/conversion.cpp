@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "heddle/backends/halide/exact.h"
-#include "heddle/backends/halide/halves.h"
+#include "heddle/backends/halide/rare.h"
 
 namespace heddle::halide {
 namespace {
@@ -13,6 +13,14 @@ Expr u32(std::uint32_t v) { return Expr(v); }
 Expr number(Halide::Type type, double value) { return Halide::Internal::make_const(type, value); }
 
 constexpr std::uint32_t kSign = 0x80000000u, kInfinity = 0x7f800000u, kQuiet = 0x00400000u;
+
+bool native_halves = false;
+
+// `native` where the target converts f16 itself and `rare` (if given) does not hold.
+Expr choose_half(const Expr& native, const Expr& otherwise, const Expr& rare = {}) {
+  if (!native_halves) return otherwise;
+  return rare.defined() ? unless_rare(rare, otherwise, native) : native;
+}
 
 // f16. Below its least normal number (2^-14) an element counts units of 2^-24, which is the last
 // place of an f32 from 1/2 to 1. Instructions make every NaN a quiet one, which moving must not.
@@ -26,7 +34,7 @@ Expr f16_value(const Expr& stored) {
       select(m < u32(0x400u), bits_of(subnormal), select(m >= u32(0x7c00u), special, normal));
   const Expr native = Halide::cast<float>(Halide::reinterpret<Halide::float16_t>(stored));
   const Expr nan = (stored & Expr(std::uint16_t{0x7fff})) > Expr(std::uint16_t{0x7c00});
-  return native_half(native, float_of(bits | ((h & u32(0x8000u)) << 16)), nan);
+  return choose_half(native, float_of(bits | ((h & u32(0x8000u)) << 16)), nan);
 }
 Expr f16_stored(const Expr& x) {
   const Expr bits = bits_of(x), m = bits & u32(~kSign);
@@ -36,10 +44,11 @@ Expr f16_stored(const Expr& x) {
       select(m < u32(0x38800000u), subnormal, select(m >= u32(kInfinity), special, normal));
   const Expr exact = u16(magnitude | ((bits >> 16) & u32(0x8000u)));
   // What was rounded just now is stored before it becomes an f32 again; its NaNs are quiet.
-  const auto* rounded_half = native_half_of(x).as<Halide::Internal::Cast>();
-  const Expr half = rounded_half ? rounded_half->value : Halide::cast<Halide::float16_t>(x);
-  const Expr native = Halide::reinterpret<std::uint16_t>(half);
-  return native_half(native, exact, rounded_half ? Expr() : not_a_number(x));
+  const auto* widened = x.as<Halide::Internal::Cast>();
+  const bool is_half = widened != nullptr && widened->value.type() == Halide::Float(16);
+  const Expr narrow = is_half ? widened->value : Halide::cast<Halide::float16_t>(x);
+  return choose_half(Halide::reinterpret<std::uint16_t>(narrow), exact,
+                     is_half ? Expr() : not_a_number(x));
 }
 Expr f16_rounded(const Expr& x) {
   const Expr bits = bits_of(x), m = bits & u32(~kSign), half = Expr(0.5f);
@@ -50,7 +59,7 @@ Expr f16_rounded(const Expr& x) {
   const Expr magnitude =
       select(m < u32(0x38800000u), subnormal, select(m > u32(kInfinity), nan, normal));
   const Expr native = Halide::cast<float>(Halide::cast<Halide::float16_t>(x));
-  return native_half(native, float_of(magnitude | (bits & u32(kSign))));
+  return choose_half(native, float_of(magnitude | (bits & u32(kSign))));
 }
 
 // bf16: the upper half of an f32.
@@ -104,6 +113,8 @@ Expr to_narrow(const Expr& x, DType to) {
 }
 
 }  // namespace
+
+void set_native_halves(bool native) { native_halves = native; }
 
 Halide::Type expression_type(DType dtype) {
   if (dtype == DType::boolean) return Halide::Bool();

@@ -1,6 +1,7 @@
 // Element types: what they are in memory and in expressions, and conversion between them. f16 and
 // bf16 are storage: an expression holds their value as f32, rounded to the dtype by every operation
-// that may leave it. By integer operations on bits, or instructions that give the same (halves.h).
+// that may leave it. By integer operations on bits, or the target's instructions for f16, which
+// give the same.
 #ifndef HEDDLE_BACKENDS_HALIDE_CONVERSION_H_
 #define HEDDLE_BACKENDS_HALIDE_CONVERSION_H_
 
@@ -11,6 +12,10 @@
 namespace heddle::halide {
 
 using Halide::Expr;
+
+/// Whether the target has instructions that convert f16. A process compiles one kernel: once,
+/// before any expression is made.
+void set_native_halves(bool native);
 
 /// f16 or bf16.
 constexpr bool is_narrow(DType d) { return d == DType::f16 || d == DType::bf16; }

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "heddle/backends/halide/exact.h"
-#include "heddle/backends/halide/halves.h"
 #include "heddle/backends/halide/rare.h"
 
 namespace heddle::halide::gpu {
@@ -36,7 +35,6 @@ Halide::Expr DeviceMath::visit(const HI::Call* call) {
     return select(larger ? less(b, a) : less(a, b), a, b);
   }
   if (is_unless_rare(*call)) return mutate(call->args[1]);
-  if (const Expr half = without_native_half(*call); half.defined()) return mutate(half);
   if (call->call_type == HI::Call::PureExtern && call->name == "fmodf") {
     return HI::Call::make(call->type, "fmod", {mutate(call->args[0]), mutate(call->args[1])},
                           HI::Call::PureExtern);
