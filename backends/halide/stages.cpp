@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 
@@ -177,7 +178,9 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   pieced.insert(pieced.end(), v.others.begin(), v.others.end());
   pieced.push_back(v.p);
   Index kept(v.others.rbegin(), v.others.rend());
-  kept.push_back(inside(v.x, columns, strip));
+  // Where extents are symbols, the last strip is computed whole, of clamped columns: no guards.
+  const bool symbolic = is_symbolic(b.kernel.body);
+  kept.push_back(symbolic ? edge(v.x, columns, strip) : inside(v.x, columns, strip));
   Index index{whole ? outer : inside(outer, rows, c.split)};
   for (int d = r.dimensions() - 1; d-- > 0;) index.push_back(r[d]);
   define(acc, pieced, loop.initial());
@@ -185,7 +188,8 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   define(part, pieced, read(acc, pieced));
 
   part.compute_root()
-      .split(v.x, v.xo, v.xi, strip, tail(columns, strip))
+      .split(v.x, v.xo, v.xi, strip,
+             symbolic ? Halide::TailStrategy::RoundUp : tail(columns, strip))
       .vectorize(v.xi, vector)
       .unroll(v.xi);
   acc.compute_at(part, v.xo).bound_extent(v.x, strip);
@@ -193,7 +197,7 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   std::vector<Halide::VarOrRVar> order{v.x};
   for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
   acc.update().reorder(order).vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
-  spread(part, v, ceil_div(columns, strip), c.grain, !whole, is_symbolic(b.kernel.body));
+  spread(part, v, ceil_div(columns, strip), c.grain, !whole, symbolic);
   loop.stage(add_pieces(loop, part, v, pieces, columns, vector),
              [](const Index& i) { return reversed(i); });
 }
