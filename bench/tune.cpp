@@ -129,7 +129,8 @@ void tune() {
   tuned.registers = host.vector_registers(), tuned.floats = host.vector_floats();
   const std::vector<Tile> all = tiles(tuned.registers);
   take(tuned, "tile", &Tuned::tile, all, {"gemm/NN/512", "gemm/NT/512", "gemm/NN/128x768x3072"});
-  take(tuned, "few", &Tuned::few, all, {"gemm/NN/8x768x3072", "gemm/NN/32x768x3072", "train/mlp_784_512_256_10"});
+  take(tuned, "few", &Tuned::few, all,
+       {"gemm/NN/8x768x3072", "gemm/NN/32x768x3072", "train/mlp_784_512_256_10"});
   take(tuned, "accumulators", &Tuned::accumulators, {8, 12, 16, 24, 28}, {"net/mlp"});
   take(tuned, "block", &Tuned::block, all, {"net/attention_128", "net/attention_512"});
   take(tuned, "queries", &Tuned::queries, {16, 32, 64}, {"net/attention_128", "net/attention_512"});
