@@ -140,6 +140,10 @@ Expr inside(const Expr& i, const Extent& extent, std::int64_t factor) {
   return extent.divisible_by(factor) ? i : min(i, constant(extent - 1));
 }
 
+Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
+  return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
+}
+
 void vectorize(Func f, Var x, const Extent& extent, int width, int unroll) {
   if (extent.below(width)) return;
   if (unroll > 1 && !extent.below(static_cast<std::int64_t>(width) * unroll)) {

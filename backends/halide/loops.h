@@ -66,6 +66,9 @@ class JointLoop {
 Halide::TailStrategy tail(const Extent& extent, std::int64_t factor);
 /// Stages compute whole tiles and rows beyond the edge too; they must not read there.
 Expr inside(const Expr& i, const Extent& extent, std::int64_t factor);
+/// The same, likely not at the edge: the loops over whole tiles get code of their own, with plain
+/// vector loads.
+Expr edge(const Expr& i, const Extent& extent, std::int64_t factor);
 
 /// Vectors of `width` along `x`, `unroll` of them at a time; nothing for a shorter loop.
 void vectorize(Func f, Var x, const Extent& extent, int width, int unroll);

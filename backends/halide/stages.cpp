@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "heddle/backends/halide/kernel_builder.h"
-#include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 

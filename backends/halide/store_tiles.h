@@ -10,12 +10,6 @@
 
 namespace heddle::halide {
 
-/// Rows and columns past the edge are copies of the last one. Likely: the loops over whole tiles
-/// get code of their own, with plain vector loads.
-inline Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
-  return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
-}
-
 /// The loop `outer`, fused with all of `batch` (innermost first).
 inline Var fuse_batch(Func out, Var outer, const std::vector<Var>& batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
