@@ -68,11 +68,12 @@ double estimated_ns_in_place(const Function& body);
 /// Whether some operation on elements takes many instructions.
 bool has_long_function(const Function& body);
 /// Vectors of a loop side by side: two where little is done to each. A long function fills the
-/// machine alone, and twice its code is twice the time to compile it.
+/// machine alone, and twice its code is twice the time to compile it, which a user waits for where
+/// extents are symbols: one.
 int vectors_side_by_side(const Function& body);
 
-/// Cuts `units` of equal work into tasks of at least 50 us: units per task; `units` (one task) for
-/// small work. The result is a multiple of `step` unless it is `units`.
+/// Cuts `units` of equal work into tasks of about 50 us, equal ones where half as much or more
+/// makes them so: units per task; `units` (one task) for small work. The result is a multiple of `step` unless it is `units`.
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1);
 
 /// Elements in one register while they are computed (16-bit floats as f32); of a body, those of its
