@@ -34,7 +34,7 @@ std::string text(const Tile& t) { return std::to_string(t.rows) + "x" + std::to_
 std::vector<Tile> tiles(int registers) {
   std::vector<Tile> all;
   for (int vectors = 1; vectors <= 4; ++vectors) {
-    for (int rows = 2; rows <= 12; ++rows) {
+    for (int rows = 2; rows <= 14; ++rows) {
       const int sums = rows * vectors;
       if (2 * sums >= registers && sums + vectors + 1 <= registers) all.push_back({rows, vectors});
     }
@@ -128,10 +128,12 @@ void tune() {
   Tuned tuned = tuned_for(host);
   tuned.registers = host.vector_registers(), tuned.floats = host.vector_floats();
   const std::vector<Tile> all = tiles(tuned.registers);
-  take(tuned, "tile", &Tuned::tile, all, {"gemm/NN/512", "gemm/NT/512", "gemm/NN/128x768x3072"});
+  take(tuned, "tile", &Tuned::tile, all, 
+       {"gemm/NN/512", "gemm/NT/512", "gemm/NN/1024", "gemm/NN/128x768x3072",
+        "gemm/NN/128x3072x768"});
   take(tuned, "few", &Tuned::few, all,
        {"gemm/NN/8x768x3072", "gemm/NN/32x768x3072", "train/mlp_784_512_256_10"});
-  take(tuned, "accumulators", &Tuned::accumulators, {8, 12, 16, 24, 28}, {"net/mlp"});
+  take(tuned, "prepared", &Tuned::prepared, all, {"net/mlp", "net/transformer"});
   take(tuned, "block", &Tuned::block, all, {"net/attention_128", "net/attention_512"});
   take(tuned, "queries", &Tuned::queries, {16, 32, 64}, {"net/attention_128", "net/attention_512"});
   take(tuned, "causal", &Tuned::causal, {8, 16, 32},

@@ -18,8 +18,7 @@ struct Tuned {
   };
   int registers, floats, cache_kb;
   Tile tile, narrow, few;
-  int accumulators;
-  Tile block;
+  Tile prepared, block;
   int queries, causal;
   int strip, lanes;
   bool operator==(const Tuned&) const = default;

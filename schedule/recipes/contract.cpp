@@ -72,12 +72,16 @@ bool wants_dots(const Function& body, const Node& node, const DotShape& s, int l
   });
 }
 
-// The factor's panels are as wide as a tile; its rows fill whole tiles.
+// As many of the factor's panels side by side as make a tile's width and leave none over; the rows
+// fill whole tiles.
 Contract choose_prepared(const Function& body, const Node& node, const DotShape& s,
                          std::int64_t width, int lanes, const Target& target) {
+  const Tuned::Tile tile = tuned_for(target).prepared;
   const int vectors = std::max<int>(1, static_cast<int>(width) / lanes);
-  const int most = tuned_for(target).accumulators / vectors;
-  Contract c{.mr = most, .nr = static_cast<int>(width), .rhs = Pack::none};
+  int side = std::max(1, tile.vectors / vectors);
+  while ((s.n() + width - 1) / width % side != 0) --side;
+  const int most = tile.rows * tile.vectors / (vectors * side);
+  Contract c{.mr = most, .nr = static_cast<int>(width) * side, .rhs = Pack::none};
   // As many rows as fill tiles, of those that keep the machine busy.
   for (int mr = most; mr * 3 >= most * 2; --mr) {
     const auto padded = [&](int rows) { return (s.m() + rows - 1) / rows * rows; };
