@@ -55,7 +55,7 @@ Features implied_by(std::string_view feature) {
   if (feature == "avx512_skylake") return {"avx512"};
   if (feature == "avx512_cannonlake") return {"avx512_skylake"};
   if (feature == "avx512_zen4") return {"avx512_cannonlake"};
-  if (feature == "avx512_sapphirerapids") return {"avx512_zen4"};
+  if (feature == "avx512_sapphirerapids") return {"avx512_cannonlake"};
   return {};
 }
 
@@ -75,14 +75,18 @@ void sort_unique(Features& features) {
 #if defined(__x86_64__)
 bool bit(unsigned word, int position) { return (word >> position) & 1u; }
 
-// What LLVM's znver4 uses beyond x86-64-v4. (The library's own check knows one CPU model only.)
-bool has_zen4() {
+// Which of two levels LLVM's names for CPUs give: of Zen 4 it uses SSE4A too, which Intel's CPUs do
+// not have; of Sapphire Rapids AVX-VNNI. (The library's own check knows few CPU models only.)
+Features beyond_v4() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return {};
   const bool more = bit(ebx, 21) && bit(ecx, 1) && bit(ecx, 6) && bit(ecx, 8) && bit(ecx, 11) &&
                     bit(ecx, 12) && bit(ecx, 14);
-  if (!more || eax < 1 || !__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) return false;
-  return bit(eax, 5);
+  if (!more || eax < 1 || !__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) return {};
+  const bool bf16 = bit(eax, 5), vnni = bit(eax, 4);
+  if (!bf16 || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx)) return {};
+  if (bit(ecx, 6)) return {"avx512_cannonlake", "avx512_zen4"};
+  return vnni ? Features{"avx512_cannonlake", "avx512_sapphirerapids"} : Features{};
 }
 
 // Each level is taken only when all that LLVM may use with it is there. The builtin looks at XCR0
@@ -96,7 +100,7 @@ Features host_features() {
   features.insert(features.end(), {"avx", "avx2", "f16c", "fma"});
   if (!__builtin_cpu_supports("x86-64-v4")) return features;
   features.insert(features.end(), {"avx512", "avx512_skylake"});
-  if (has_zen4()) features.insert(features.end(), {"avx512_cannonlake", "avx512_zen4"});
+  for (std::string& f : beyond_v4()) features.push_back(std::move(f));
   return features;
 }
 constexpr std::string_view kHostArch = "x86-64";

@@ -45,6 +45,7 @@ constexpr uint32_t kAvx =
 constexpr uint32_t kV3 = kAvx | bit(12) | bit(22) | bit(29);  // + FMA, MOVBE, F16C
 constexpr uint32_t kV3Leaf7 = bit(3) | bit(5) | bit(8);       // BMI1, AVX2, BMI2
 constexpr uint32_t kLzcnt = bit(5);
+constexpr uint32_t kSse4a = bit(6);  // code for Zen 4 uses it; Intel's CPUs do not have it
 constexpr uint64_t kYmm = 0x6, kZmm = 0xe6;
 constexpr uint32_t kF = bit(16) | bit(28);                       // AVX-512 F, CD
 constexpr uint32_t kSkylake = kF | bit(17) | bit(30) | bit(31);  // + DQ, BW, VL
@@ -65,7 +66,7 @@ constexpr Feature kFeatures[] = {
     {"avx512", {kV3, kV3Leaf7 | kF, 0, 0, kLzcnt, kZmm}},
     {"avx512_skylake", {kV3, kV3Leaf7 | kSkylake, 0, 0, kLzcnt, kZmm}},
     {"avx512_cannonlake", {kV3, kV3Leaf7 | kCannonlake, bit(1), 0, kLzcnt, kZmm}},
-    {"avx512_zen4", {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(5), kLzcnt, kZmm}},
+    {"avx512_zen4", {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(5), kLzcnt | kSse4a, kZmm}},
     {"avx512_sapphirerapids", {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(4) | bit(5), kLzcnt, kZmm}},
     {"avxvnni", {kV3, kV3Leaf7, 0, bit(4), kLzcnt, kYmm}},
 };

@@ -30,7 +30,7 @@ TEST(KernelText, FixesEveryDtypeAndTheTarget) {
   const std::string dtype = "(" + dtype_names() + ")\\[";
   const std::regex value("  (%\\d+(, %\\d+)*) = .* : (" + dtype + ".*\\]|\\(.*\\))");
   const std::regex head("func @kernel\\(((x\\d+: " + dtype + "[^:]*\\])(, )?)*\\) -> \\(.*\\) \\{");
-  const std::regex target("  target \"[a-z0-9-]+\"");
+  const std::regex target("  target \"[a-z0-9_-]+\"");
   std::size_t read = 0;
   for (const Operation* op : built_in_operations()) {
     if (op == &op_constant) continue;

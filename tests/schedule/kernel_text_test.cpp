@@ -215,7 +215,9 @@ TEST(Targets, FeaturesBringWhatTheyNeed) {
   EXPECT_EQ(to_text(parse_target("x86-64-linux-fma")), "x86-64-linux-avx-fma-sse41");
   EXPECT_EQ(to_text(parse_target("x86-64-linux-avx512")),
             "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41");
-  EXPECT_TRUE(parse_target("x86-64-linux-avx512_sapphirerapids").has("avx512_skylake"));
+  const Target rapids = parse_target("x86-64-linux-avx512_sapphirerapids");
+  EXPECT_TRUE(rapids.has("avx512_skylake"));
+  EXPECT_FALSE(rapids.has("avx512_zen4")) << "whose code has SSE4A";
 }
 
 TEST(Targets, TheEnvironmentMakesTheHostSmaller) {
