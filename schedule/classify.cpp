@@ -3,6 +3,7 @@
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/layout.h"
+#include "heddle/schedule/narrow_factors.h"
 
 namespace heddle {
 namespace {
@@ -66,6 +67,23 @@ NodeClass classify_node(const Function& f, const Node& node) {
                              .where = node.where});
 }
 
+// Bytes that are widened for products alone are bytes in memory: a product packs them as it likes.
+void free_widened_factors(const Function& f, std::vector<NodeClass>& classes) {
+  std::vector<bool> elsewhere(f.types.size());
+  for (const Output& o : f.outputs) elsewhere[o.value.index] = true;
+  for (std::size_t n = f.nodes.size(); n-- > 0;) {
+    const Node& node = f.nodes[n];
+    const bool passes = node.op == &op_transpose && !elsewhere[node.results[0].index];
+    if (node.op != &op_dot_general && !passes) {
+      for (ValueId o : node.operands) elsewhere[o.index] = true;
+    }
+    if (classes[n] == NodeClass::inlined && widens_bytes(f, node) &&
+        !is_symbolic(f.type(node.results[0])) && !elsewhere[node.results[0].index]) {
+      classes[n] = NodeClass::free;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_inline_window(const Node& node, const Type& last) {
@@ -94,6 +112,7 @@ std::vector<NodeClass> classify(const Function& function, const ExternalKernels&
                       : views[n]   ? NodeClass::view
                                    : classify_node(function, node));
   }
+  if (slices) free_widened_factors(function, classes);
   auto materialize = [&](ValueId v) {
     const std::uint32_t n = node_of[v.index];
     if (n != kNoNode && classes[n] == NodeClass::free) classes[n] = NodeClass::inlined;

@@ -169,6 +169,11 @@ def of_halves(dtype):
     return {"add": lambda: x + y, "sum": lambda: x.sum(1), "softmax": lambda: torch.softmax(x, -1), "product": lambda: small @ small}
 
 
+def of_bytes(n, tb):
+    x, y = (torch.randint(-128, 128, (n, n), dtype=torch.int8) for _ in range(2))
+    return lambda: torch._int_mm(x, y.T if tb else y)
+
+
 half, index = torch.rand(1024, 512), torch.arange(1024) * 7 % 10
 blocks = {
     "net/transformer": (transformer, 12),
@@ -201,6 +206,7 @@ works = {
     **{f"gemm/TN/{n}": lambda n=n: gemm(n, n, n, ta=True) for n in (512, 1024)},
     **{f"gemm/N{'NT'[tb]}/{m}x{k}x{n}": lambda m=m, k=k, n=n, tb=tb: gemm(m, k, n, tb=tb)
        for m in (1, 8, 16, 32, 128) for k, n in ((768, 3072), (3072, 768)) for tb in (False, True)},
+    **{f"gemm/i8_N{'NT'[tb]}/{n}": lambda n=n, tb=tb: of_bytes(n, tb) for n in (512, 1024) for tb in (False, True)},
     "sum/first_axis": lambda: (lambda: square.sum(0)),
     "sum/last_axis": lambda: (lambda: square.sum(1)),
     **{f"half/{name}_{work}": lambda dtype=dtype, work=work: of_halves(dtype)[work]

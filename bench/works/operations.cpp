@@ -34,6 +34,24 @@ void add_halves(std::vector<Work>& all) {
   }
 }
 
+// Bytes, multiplied and summed in i32.
+void add_bytes(std::vector<Work>& all) {
+  for (const DType left : {DType::i8, DType::u8}) {
+    for (const bool tb : {false, true}) {
+      for (const int n : {512, 1024}) {
+        const std::vector<Type> types{{left, {n, n}}, {DType::i8, {n, n}}};
+        const auto f = [tb](const Tensor& x, const Tensor& y) {
+          const Tensor wide = convert(y, DType::i32);
+          return matmul(convert(x, DType::i32), tb ? transpose(wide) : wide);
+        };
+        all.push_back({.name = "gemm/" + std::string(name_of(left)) + (tb ? "_NT/" : "_NN/") +
+                               std::to_string(n),
+                       .make = [=] { return trace(f, types); }});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string Product::name() const {
@@ -67,6 +85,7 @@ std::vector<Work> operation_works() {
                  .make = [] { return of_square([](const Tensor& x) { return sum(x, {0}); }); }});
   all.push_back({.name = "sum/last_axis",
                  .make = [] { return of_square([](const Tensor& x) { return sum(x, {1}); }); }});
+  add_bytes(all);
   add_halves(all);
   const Type sixteen = f32({16});
   all.push_back({.name = "call/16_floats",

@@ -22,6 +22,13 @@ bool worth_folding(const Node& node) {
          !(node.op->strict.traits & kHasSideEffect);
 }
 
+// So are bytes that are made wide, and products take them as they are.
+bool widens_bytes(const Node& node, const Type& from, const Type& to) {
+  constexpr std::int64_t kFew = 256;  // bytes
+  return node.op == &op_convert && size_of(from.dtype) == 1 && to.dtype == DType::i32 &&
+         byte_count(to) > kFew;
+}
+
 }  // namespace
 
 Program constant_folding(const Program& program) {
@@ -42,8 +49,10 @@ Program constant_folding(const Program& program) {
                    }
                    Values folded;
                    for (const Literal& r : results) {
-                     if (!is_static(r.type) || byte_count(r.type) > kLargestFolded)
+                     if (!is_static(r.type) || byte_count(r.type) > kLargestFolded ||
+                         widens_bytes(node, literals[0].type, r.type)) {
                        return std::nullopt;
+                     }
                      folded.push_back(build.constant(r, node.where));
                    }
                    return folded;

@@ -3,6 +3,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
+#include "heddle/schedule/narrow_factors.h"
 #include "heddle/schedule/prepare.h"
 #include "heddle/schedule/recipes/choose.h"
 #include "heddle/schedule/tuned.h"
@@ -31,6 +32,13 @@ bool lies_in_memory(const Function& body, const std::vector<std::uint32_t>& make
     v = body.nodes[maker[v.index]].operands[0];
   }
   return maker[v.index] == kNoNode;
+}
+
+// The same of bytes that are converted.
+bool lies_as_bytes(const Function& body, ValueId v) {
+  const std::vector<std::uint32_t> maker = definitions(body);
+  const Node& node = body.nodes[maker[v.index]];
+  return widens_bytes(body, node) && lies_in_memory(body, maker, node.operands[0]);
 }
 
 bool is_contiguous(const std::vector<std::int64_t>& axes, std::size_t rank) {
@@ -96,6 +104,20 @@ Contract choose_prepared(const Function& body, const Node& node, const DotShape&
   return c;
 }
 
+// Bytes are read where they lie when `depth` of them do; else they are packed with zeros behind.
+Contract choose_bytes(const Function& body, const Node& node, const DotShape& s, int lanes,
+                      const Target& target, int depth) {
+  const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
+  Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
+             .nr = tile.vectors * lanes};
+  const bool in_place = depth == 4 && s.k() % depth == 0 &&
+                        is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2) &&
+                        lies_as_bytes(body, node.operands[0]);
+  c.lhs = in_place ? Pack::none : Pack::whole;
+  c.grain = choose_grain(estimated_ns(body), (s.n() + c.nr - 1) / c.nr * s.batches());
+  return c;
+}
+
 Contract choose_dots(const Function& body, const DotShape& s) {
   Contract c{.mr = s.m() < 4 ? 2 : 4, .nr = s.m() < 4 ? 4 : 3, .rhs = Pack::none};
   c.dots = true;
@@ -115,6 +137,9 @@ Contract choose_contract(const Function& body, const Target& target) {
   const int lanes = lanes_of(dtype, target);
   if (const std::int64_t width = panel_width(body, node.operands[1])) {
     return choose_prepared(body, node, s, width, lanes, target);
+  }
+  if (const auto bytes = byte_factors(body, node, target)) {
+    return choose_bytes(body, node, s, lanes, target, bytes->depth);
   }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
   const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);

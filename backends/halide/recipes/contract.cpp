@@ -8,6 +8,7 @@
 #include "heddle/backends/halide/dot_operands.h"
 #include "heddle/backends/halide/exact.h"
 #include "heddle/backends/halide/kernel_builder.h"
+#include "heddle/backends/halide/recipes/bytes.h"
 #include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
@@ -300,6 +301,9 @@ void apply(KernelBuilder& b, const Contract& c) {
   }
   const std::size_t row_axis = dot_shape(b.kernel.body, b.node(dot)).batch.size();
   if (c.dots) return store_dots(b, dot, c, row_axis);
+  if (const auto bytes = byte_factors(b.kernel.body, b.node(dot), b.kernel.target)) {
+    return store_bytes(b, dot, c, *bytes, row_axis);
+  }
   store_contraction(b, dot, c, row_axis);
 }
 
