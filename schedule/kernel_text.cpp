@@ -42,6 +42,7 @@ void each_field(R& recipe, V&& visit) {
     visit("lanes", recipe.lanes), visit("grain", recipe.grain), visit("split", recipe.split);
   } else if constexpr (std::is_same_v<T, Columns>) {
     visit("strip", recipe.strip), visit("split", recipe.split), visit("grain", recipe.grain);
+    visit("rows", recipe.rows);
   } else if constexpr (std::is_same_v<T, Contract>) {
     visit("mr", recipe.mr), visit("nr", recipe.nr), visit("lhs", recipe.lhs);
     visit("rhs", recipe.rhs), visit("columns_outer", recipe.columns_outer);

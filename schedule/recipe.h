@@ -37,10 +37,12 @@ struct Rows {
   bool operator==(const Rows&) const = default;
 };
 /// Sums along leading axes. strip: columns per inner loop; split: rows per first-stage sum (0:
-/// all); grain: strips per task (0: one task).
+/// all); grain: strips per task (0: one task); rows > 1: so many are added together to running
+/// values in memory, else these are in registers.
 struct Columns {
   int strip = 64;
   std::int64_t split = 0, grain = 1;
+  int rows = 1;
   bool operator==(const Columns&) const = default;
 };
 /// A contraction with prologue and epilogue. mr x nr: register tile; panels: rhs panels packed side

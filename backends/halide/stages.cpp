@@ -148,6 +148,17 @@ Func add_pieces(const JointLoop& loop, Func part, const StripLoops& v, const Ext
 
 }  // namespace
 
+// Running values of a wide strip lie in the first-level cache; a vector of them is in registers for
+// `rows` rows, which are read from one end of the strip to the other.
+void add_rows_together(Halide::Stage update, const Var& x, const RDom& r, int vector, int rows) {
+  Var xo("xv"), xi("lane");
+  Halide::RVar ro("rows"), ri("row");
+  update.split(x, xo, xi, vector, Halide::TailStrategy::RoundUp).split(r[0], ro, ri, rows);
+  std::vector<Halide::VarOrRVar> order{xi, ri, xo, ro};
+  for (int d = 1; d < r.dimensions(); ++d) order.push_back(r[d]);
+  update.reorder(order).vectorize(xi).unroll(ri);
+}
+
 void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   std::size_t base = 8;
   for (ValueId v : stage.values) {
@@ -189,13 +200,18 @@ void stage_columns(KernelBuilder& b, const Stage& stage, const Columns& c) {
   part.compute_root()
       .split(v.x, v.xo, v.xi, strip,
              symbolic ? Halide::TailStrategy::RoundUp : tail(columns, strip))
-      .vectorize(v.xi, vector)
-      .unroll(v.xi);
+      .vectorize(v.xi, vector);
   acc.compute_at(part, v.xo).bound_extent(v.x, strip);
-  acc.vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
-  std::vector<Halide::VarOrRVar> order{v.x};
-  for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
-  acc.update().reorder(order).vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
+  acc.vectorize(v.x, vector, Halide::TailStrategy::RoundUp);
+  if (c.rows > 1) {
+    add_rows_together(acc.update(), v.x, r, vector, c.rows);
+  } else {
+    part.unroll(v.xi);
+    acc.unroll(v.x);
+    std::vector<Halide::VarOrRVar> order{v.x};
+    for (int d = 0; d < r.dimensions(); ++d) order.push_back(r[d]);
+    acc.update().reorder(order).vectorize(v.x, vector, Halide::TailStrategy::RoundUp).unroll(v.x);
+  }
   spread(part, v, ceil_div(columns, strip), c.grain, !whole, symbolic);
   loop.stage(add_pieces(loop, part, v, pieces, columns, vector),
              [](const Index& i) { return reversed(i); });

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
@@ -19,6 +20,8 @@ int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int 
   return static_cast<int>(strip / vector * vector);
 }
 
+constexpr int kRowsTogether = 4;
+
 // Every vector of a strip is code of its own. Where extents are symbols, a user waits for it: fewer
 // of them, and one of a long function.
 int vectors_of_strip(const Function& body, int lanes, const Target& target) {
@@ -35,35 +38,70 @@ std::int64_t work_of(const Function& body, std::int64_t elements) {
   });
 }
 
-}  // namespace
+// What the sums of a body have in common.
+struct Sums {
+  std::int64_t columns = 1, rows = 1, values = 0;  ///< values: of one column
+  bool one_axis = true, by_fours = true;           ///< of rows
+};
 
-Columns choose_columns(const Function& body, const Target& target) {
-  std::int64_t columns = 0, rows = 1;
+Sums sums_of(const Function& body) {
+  Sums sums;
   std::vector<std::int64_t> all;
   for (const Node& node : body.nodes) {
     if (!is_reduction(body, node) || body.type(node.results[0]).rank() == 0) continue;
-    const std::int64_t kept = product(kept_extents(body, node));
-    const std::int64_t reduced = product(reduced_extents(body, node));
-    if (reduced <= kInlineReduction) continue;
-    columns = all.empty() ? kept : std::min(columns, kept);
-    rows = std::max(rows, reduced);
-    all.push_back(kept);
+    const auto axes = reduced_extents(body, node);
+    if (product(axes) <= kInlineReduction) continue;
+    all.push_back(product(kept_extents(body, node)));
+    sums.rows = std::max(sums.rows, product(axes));
+    sums.one_axis = sums.one_axis && axes.size() == 1;
+    sums.by_fours = sums.by_fours && axes.back() % kRowsTogether == 0;
   }
-  columns = std::max<std::int64_t>(1, columns);
-  std::int64_t values = 0;  // for one column
-  for (std::int64_t kept : all) values += kept / columns;
-  const double ns = estimated_ns(body);
-  const int lanes = lanes_of(body, target);
-  Columns c{.strip = strip_for(columns, values, work_of(body, columns * rows), lanes,
-                               vectors_of_strip(body, lanes, target))};
-  const std::int64_t strips = (columns + c.strip - 1) / c.strip;
-  c.grain = choose_grain(ns, strips);
-  // Few strips for the work there is, or sums too long for one running value: cut the rows.
+  if (!all.empty()) sums.columns = std::ranges::min(all);
+  for (std::int64_t kept : all) sums.values += kept / sums.columns;
+  return sums;
+}
+
+// Rows of one piece, 0: of all. Few strips for the work there is, or sums too long for one running
+// value, cut the rows.
+std::int64_t split_of(const Function& body, std::int64_t rows, std::int64_t strip_tasks) {
   constexpr std::int64_t kLongest = 4096;
-  const std::int64_t tasks = std::min(rows, static_cast<std::int64_t>(ns / 50000));
-  if (tasks > 1 && (strips + c.grain - 1) / c.grain < tasks) c.split = (rows + tasks - 1) / tasks;
-  if (is_symbolic(body) || (rows > kLongest && (c.split == 0 || c.split > kLongest)))
-    c.split = kLongest;
+  if (is_symbolic(body)) return kLongest;
+  const auto tasks = std::min(rows, static_cast<std::int64_t>(estimated_ns(body) / 50000));
+  const bool few = tasks > 1 && strip_tasks < tasks;
+  const std::int64_t split = few ? (rows + tasks - 1) / tasks : rows;
+  if (split > kLongest) return kLongest;
+  return few ? split : 0;
+}
+
+// Wide strips, of which one vector after another is added up for some rows.
+std::optional<Columns> by_rows(const Function& body, const Sums& sums, int lanes,
+                               const Target& target) {
+  if (is_symbolic(body) || !sums.by_fours || sums.columns < 4 * lanes) return std::nullopt;
+  Columns c{.strip = strip_for(sums.columns, 1, 0, lanes, tuned_for(target).strip),
+            .rows = kRowsTogether};
+  const std::int64_t strips = (sums.columns + c.strip - 1) / c.strip;
+  c.grain = choose_grain(estimated_ns(body), strips);
+  c.split = split_of(body, sums.rows, (strips + c.grain - 1) / c.grain);
+  if (c.split == 0) return c;
+  if (!sums.one_axis) return std::nullopt;
+  const std::int64_t wanted = c.split;  // equal pieces, near that
+  while (c.split >= kRowsTogether && (sums.rows % c.split != 0 || c.split % kRowsTogether != 0)) {
+    --c.split;
+  }
+  return c.split * 2 >= wanted ? std::optional(c) : std::nullopt;
+}
+
+}  // namespace
+
+Columns choose_columns(const Function& body, const Target& target) {
+  const Sums sums = sums_of(body);
+  const int lanes = lanes_of(body, target);
+  if (const std::optional<Columns> wide = by_rows(body, sums, lanes, target)) return *wide;
+  Columns c{.strip = strip_for(sums.columns, sums.values, work_of(body, sums.columns * sums.rows),
+                               lanes, vectors_of_strip(body, lanes, target))};
+  const std::int64_t strips = (sums.columns + c.strip - 1) / c.strip;
+  c.grain = choose_grain(estimated_ns(body), strips);
+  c.split = split_of(body, sums.rows, (strips + c.grain - 1) / c.grain);
   return c;
 }
 
