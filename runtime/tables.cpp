@@ -95,7 +95,7 @@ void ArtifactTables::Storage::add_step(PlanStorage& plan, const StepDescription&
   plan.steps.push_back({s.kind,
                         static_cast<std::uint16_t>(s.inputs.size()),
                         static_cast<std::uint16_t>(s.outputs.size()),
-                        0,
+                        s.flags,
                         s.wave,
                         s.kernel,
                         count(plan.args),

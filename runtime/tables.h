@@ -54,6 +54,7 @@ struct BufferDescription {
 
 struct StepDescription {
   std::uint16_t kind = HD_STEP_KERNEL;
+  std::uint16_t flags = 0;
   std::vector<std::uint32_t> inputs, outputs;  ///< buffers of the function
   std::uint32_t kernel = 0;
   std::uint32_t wave = 0;

@@ -1,5 +1,8 @@
 #include "heddle/schedule/kernel.h"
 
+#include <algorithm>
+
+#include "heddle/graph/operation.h"
 #include "heddle/graph/text.h"
 #include "heddle/schedule/canonical.h"
 
@@ -40,6 +43,15 @@ std::string kernel_symbol(const Kernel& kernel) {
   const std::string text = to_text(kernel);
   const auto digest = sha256(std::as_bytes(std::span(text)));
   return "hd_k" + hex(digest).substr(0, 24);
+}
+
+bool flushes_denormals(const Kernel& kernel) {
+  if (kernel.sequential || kernel.target.on_device()) return false;
+  if (std::holds_alternative<RowBlock>(kernel.recipe)) return true;
+  return std::ranges::any_of(kernel.body.nodes, [&](const Node& n) {
+    return n.op->strict.pattern == Pattern::contract &&
+           is_floating(kernel.body.type(n.results[0]).dtype);
+  });
 }
 
 }  // namespace heddle

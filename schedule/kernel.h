@@ -32,6 +32,10 @@ struct Kernel {
   Target target;
 };
 
+/// Products of matrices, convolutions and attention in floats, their order of sums their own: their
+/// denormal operands and results count as zeros. Some CPUs take a hundred times as long over them.
+bool flushes_denormals(const Kernel& kernel);
+
 /// Row-major strides of dense extents.
 Dims dense_strides(const Dims& dims);
 

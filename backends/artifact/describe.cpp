@@ -154,6 +154,7 @@ struct StepDescriber {
                    "a kernel step with fewer buffers than its kernel's inputs");
     const auto middle = s.buffers.begin() + static_cast<std::ptrdiff_t>(inputs);
     out.kernel = s.kernel;
+    if (flushes_denormals(plan.kernels[s.kernel])) out.flags = HD_DENORMALS_AS_ZEROS;
     out.inputs.assign(s.buffers.begin(), middle);
     out.outputs.assign(middle, s.buffers.end());
   }

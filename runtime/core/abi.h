@@ -18,7 +18,7 @@ extern "C" {
 
 #define HD_MAGIC 0x4c444448u /* "HDDL" */
 #define HD_ABI 3u            /* layout of these structs: must be equal */
-#define HD_FORMAT 1u         /* meaning of the fields: an older one runs, a newer one is refused */
+#define HD_FORMAT 2u         /* meaning of the fields: an older one runs, a newer one is refused */
 #define HD_ALIGNMENT 64u     /* of the workspace and of every arena buffer */
 #define HD_MAX_RANK 16
 
@@ -120,10 +120,14 @@ enum {
   HD_STEP_SCAN = 5
 };
 
+/* A step's flag: while it runs, denormal numbers are zeros to the arithmetic of all its threads,
+   where that is a mode of a thread (x86-64) and some CPUs are slow without it. */
+enum { HD_DENORMALS_AS_ZEROS = 1 };
+
 /* Buffers of a step: plan->args[first_arg ..], inputs first, as numbers within the function. A copy
  * has one of each. */
 typedef struct {
-  uint16_t kind, n_inputs, n_outputs, reserved;
+  uint16_t kind, n_inputs, n_outputs, flags;
   uint32_t wave; /* steps of equal wave may run side by side */
   uint32_t kernel;
   uint32_t first_arg;

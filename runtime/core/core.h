@@ -31,6 +31,32 @@ inline uint64_t scratch_region(uint64_t bytes) {
   return bytes ? round_up(bytes) + 2 * HD_ALIGNMENT : 0;
 }
 
+// Denormal numbers are zeros to this thread's arithmetic until the end of the scope.
+class DenormalsAsZeros {
+ public:
+#if defined(__x86_64__)
+  explicit DenormalsAsZeros(bool wanted) : before_(__builtin_ia32_stmxcsr()), wanted_(wanted) {
+    if (wanted_) __builtin_ia32_ldmxcsr(before_ | kBoth);
+  }
+  ~DenormalsAsZeros() {
+    if (wanted_) __builtin_ia32_ldmxcsr(before_);
+  }
+  static bool here() { return (__builtin_ia32_stmxcsr() & kBoth) == kBoth; }
+
+ private:
+  static constexpr unsigned kBoth = 0x8040;  // FTZ: results; DAZ: operands
+  unsigned before_;
+  bool wanted_;
+#else
+  explicit DenormalsAsZeros(bool) {}
+  static bool here() { return false; }
+
+ public:
+#endif
+  DenormalsAsZeros(const DenormalsAsZeros&) = delete;
+  DenormalsAsZeros& operator=(const DenormalsAsZeros&) = delete;
+};
+
 uint32_t size_of(uint32_t dtype);  // 0 for a number that is no dtype
 const char* name_of(uint32_t dtype);
 constexpr uint64_t kMostElements = uint64_t{1} << 56;            // more is nonsense

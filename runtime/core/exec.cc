@@ -168,6 +168,7 @@ int run_step(hd_instance& instance, const FunctionState& f, uint32_t number) {
     copy(instance, table_of(instance, f, *state.step, 0), buffer_of(state, 0), buffer_of(state, 1));
     return instance.plan->device ? check_launched(instance, f, number) : HD_OK;
   }
+  const DenormalsAsZeros mode(state.step->flags & HD_DENORMALS_AS_ZEROS);
   const int returned = state.run(state.argv);
   const int status = __atomic_load_n(&instance.kernel_status, __ATOMIC_RELAXED);
   if (returned || status)

@@ -36,6 +36,7 @@ struct Job {
   hd_instance* instance;
   int first, count;
   int32_t next, status;
+  bool denormals_as_zeros;  // as the caller has it
 };
 
 constexpr int64_t kSpinNanoseconds = 40000;
@@ -93,6 +94,7 @@ bool cancelled(const hd_instance& instance) {
 
 // Takes tasks until none is left. The first error stops the rest.
 void work(Job& job, Context& context) {
+  const DenormalsAsZeros mode(job.denormals_as_zeros);
   for (;;) {
     const int i = __atomic_fetch_add(&job.next, 1, __ATOMIC_RELAXED);
     if (i >= job.count || __atomic_load_n(&job.status, __ATOMIC_RELAXED)) return;
@@ -198,7 +200,7 @@ bool claim(hd_pool* pool) {
 int do_par_for(void* user_context, hd_task_fn task, int first, int count, uint8_t* closure) {
   Context& context = *static_cast<Context*>(user_context);
   hd_instance& instance = *context.instance;
-  Job job = {task, closure, &instance, first, count, 0, 0};
+  Job job = {task, closure, &instance, first, count, 0, 0, DenormalsAsZeros::here()};
   const int lanes = instance.n_lanes < count ? instance.n_lanes : count;
   if (context.in_task) {  // a loop inside a task: this thread does it
     work(job, context);
