@@ -76,17 +76,19 @@ void sort_unique(Features& features) {
 bool bit(unsigned word, int position) { return (word >> position) & 1u; }
 
 // Which of two levels LLVM's names for CPUs give: of Zen 4 it uses SSE4A too, which Intel's CPUs do
-// not have; of Sapphire Rapids AVX-VNNI. (The library's own check knows few CPU models only.)
+// not have; of Sapphire Rapids AVX-VNNI and arithmetic of f16. (The library's own check knows few
+// CPU models only.)
 Features beyond_v4() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return {};
   const bool more = bit(ebx, 21) && bit(ecx, 1) && bit(ecx, 6) && bit(ecx, 8) && bit(ecx, 11) &&
                     bit(ecx, 12) && bit(ecx, 14);
+  const bool fp16 = bit(edx, 23);
   if (!more || eax < 1 || !__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) return {};
   const bool bf16 = bit(eax, 5), vnni = bit(eax, 4);
   if (!bf16 || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx)) return {};
   if (bit(ecx, 6)) return {"avx512_cannonlake", "avx512_zen4"};
-  return vnni ? Features{"avx512_cannonlake", "avx512_sapphirerapids"} : Features{};
+  return vnni && fp16 ? Features{"avx512_cannonlake", "avx512_sapphirerapids"} : Features{};
 }
 
 // Each level is taken only when all that LLVM may use with it is there. The builtin looks at XCR0

@@ -70,8 +70,8 @@ std::string to_text(const Tuned& t) {
     return absl::StrCat("{", x.rows, ", ", x.vectors, "}");
   };
   return absl::StrCat("TUNED(", t.registers, ", ", t.floats, ", ", t.cache_kb, ", ", tile(t.tile),
-                      ", ", tile(t.narrow), ", ", tile(t.few), ", ", tile(t.prepared),
-                      ", ", tile(t.block), ", ", t.queries, ", ", t.causal, ", ", t.strip, ", ", t.lanes,
+                      ", ", tile(t.narrow), ", ", tile(t.few), ", ", tile(t.prepared), ", ",
+                      tile(t.block), ", ", t.queries, ", ", t.causal, ", ", t.strip, ", ", t.lanes,
                       ")");
 }
 

@@ -36,6 +36,7 @@ uint64_t enabled_registers() {  // XCR0
 struct Words {  // where the bits of kRequired are looked up
   uint32_t leaf1_ecx = 0, leaf7_ebx = 0, leaf7_ecx = 0, leaf7_1_eax = 0, extended_ecx = 0;
   uint64_t xcr0 = 0;
+  uint32_t leaf7_edx = 0;
 };
 
 constexpr uint32_t bit(int n) { return uint32_t{1} << n; }
@@ -46,6 +47,7 @@ constexpr uint32_t kV3 = kAvx | bit(12) | bit(22) | bit(29);  // + FMA, MOVBE, F
 constexpr uint32_t kV3Leaf7 = bit(3) | bit(5) | bit(8);       // BMI1, AVX2, BMI2
 constexpr uint32_t kLzcnt = bit(5);
 constexpr uint32_t kSse4a = bit(6);  // code for Zen 4 uses it; Intel's CPUs do not have it
+constexpr uint32_t kFp16 = bit(23);
 constexpr uint64_t kYmm = 0x6, kZmm = 0xe6;
 constexpr uint32_t kF = bit(16) | bit(28);                       // AVX-512 F, CD
 constexpr uint32_t kSkylake = kF | bit(17) | bit(30) | bit(31);  // + DQ, BW, VL
@@ -67,7 +69,8 @@ constexpr Feature kFeatures[] = {
     {"avx512_skylake", {kV3, kV3Leaf7 | kSkylake, 0, 0, kLzcnt, kZmm}},
     {"avx512_cannonlake", {kV3, kV3Leaf7 | kCannonlake, bit(1), 0, kLzcnt, kZmm}},
     {"avx512_zen4", {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(5), kLzcnt | kSse4a, kZmm}},
-    {"avx512_sapphirerapids", {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(4) | bit(5), kLzcnt, kZmm}},
+    {"avx512_sapphirerapids",
+     {kV3, kV3Leaf7 | kCannonlake, kZen4, bit(4) | bit(5), kLzcnt, kZmm, kFp16}},
     {"avxvnni", {kV3, kV3Leaf7, 0, bit(4), kLzcnt, kYmm}},
 };
 
@@ -79,6 +82,7 @@ Words read_cpu() {
     const Cpuid seven = cpuid(7, 0);
     w.leaf7_ebx = seven.ebx;
     w.leaf7_ecx = seven.ecx;
+    w.leaf7_edx = seven.edx;
     if (seven.eax >= 1) w.leaf7_1_eax = cpuid(7, 1).eax;
   }
   if (cpuid(0x80000000u, 0).eax >= 0x80000001u) w.extended_ecx = cpuid(0x80000001u, 0).ecx;
@@ -90,6 +94,7 @@ bool has(const Words& cpu, const Words& r) {
   return (cpu.leaf1_ecx & r.leaf1_ecx) == r.leaf1_ecx &&
          (cpu.leaf7_ebx & r.leaf7_ebx) == r.leaf7_ebx &&
          (cpu.leaf7_ecx & r.leaf7_ecx) == r.leaf7_ecx &&
+         (cpu.leaf7_edx & r.leaf7_edx) == r.leaf7_edx &&
          (cpu.leaf7_1_eax & r.leaf7_1_eax) == r.leaf7_1_eax &&
          (cpu.extended_ecx & r.extended_ecx) == r.extended_ecx && (cpu.xcr0 & r.xcr0) == r.xcr0;
 }

@@ -17,7 +17,7 @@ int strip_for(std::int64_t columns, std::int64_t values, std::int64_t work, int 
   std::int64_t strip = values == 1 ? wide : values == 2 ? wide / 2 : vector;
   if (work > 4) strip = std::max<std::int64_t>(vector, strip / work);
   while (strip > vector && strip > columns) strip /= 2;
-  return static_cast<int>(strip / vector * vector);
+  return static_cast<int>(std::max<std::int64_t>(1, strip / vector) * vector);
 }
 
 constexpr int kRowsTogether = 4;

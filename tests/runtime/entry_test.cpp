@@ -119,7 +119,7 @@ TEST(Create, OtherVersionsAreRefusedWithBothNumbers) {
   other = tables.artifact();
   other.format = 9;
   EXPECT_EQ(refused_create(other, HD_BAD_ARTIFACT),
-            "mlp: artifact has format 9, this runtime knows formats up to 1");
+            "mlp: artifact has format 9, this runtime knows formats up to 2");
   other = tables.artifact();
   other.magic = 1;
   EXPECT_EQ(refused_create(other, HD_BAD_ARTIFACT),

@@ -107,6 +107,47 @@ TEST(Threads, InstancesOnTwoThreadsShareAPool) {
   EXPECT_EQ(b, expected);
 }
 
+#if defined(__x86_64__)
+int doubled_row(void*, int y, uint8_t* closure) {
+  void** argv = *reinterpret_cast<void***>(closure);
+  const volatile float* in = floats(argv, 1) + y * kColumns;
+  floats(argv, 2)[y] = in[0] + in[0];
+  return 0;
+}
+
+int doubled_rows(void** argv) {
+  void* c = context(argv);
+  return services(c).do_par_for(c, doubled_row, 0, kRows, reinterpret_cast<uint8_t*>(&argv));
+}
+
+// In steps that say so, on every thread of theirs; and the caller's arithmetic is as it was.
+TEST(Threads, DenormalsAreZerosWhereAStepSaysSo) {
+  constexpr float kDenormal = 1e-39f;
+  for (const bool zeros : {false, true}) {
+    ArtifactDescription d = sums(doubled_rows);
+    d.plans[0].functions[0].steps[0].flags = zeros ? HD_DENORMALS_AS_ZEROS : 0;
+    const ArtifactTables tables(d);
+    std::vector<float> x(kRows * kColumns, kDenormal), y(kRows, -1);
+    for (int threads : {1, 3}) {
+      for (const bool own : {false, true}) {
+        hd_options o = options();
+        o.threads = threads;
+        if (own) {
+          o.parallel_for = [](void*, int n, void (*task)(void*, int), void* c) {
+            for (int i = 0; i < n; ++i) std::thread(task, c, i).join();
+          };
+        }
+        Instance instance(tables, &o);
+        ASSERT_EQ(instance.run(x.data(), y.data()), HD_OK) << instance.error();
+        EXPECT_EQ(y, std::vector<float>(kRows, zeros ? 0.0f : 2 * kDenormal)) << threads << own;
+        const volatile float mine = kDenormal;
+        EXPECT_EQ(mine + mine, 2 * kDenormal);
+      }
+    }
+  }
+}
+#endif
+
 int failing(void** argv) {
   void* c = context(argv);
   return services(c).do_par_for(
