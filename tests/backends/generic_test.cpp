@@ -78,6 +78,19 @@ TEST(Generic, ElementwiseAndBroadcasts) {
       1);
 }
 
+TEST(Generic, NarrowElementsBackwards) {
+  for (DType dtype : {DType::i8, DType::u8, DType::i16}) {
+    for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{0}, {1}, {0, 1}}) {
+      check(
+          "reverse",
+          [&](Builder& b, std::int64_t m, std::int64_t n, std::int64_t) {
+            b.output("y", emit::reverse(b, b.input("x", {dtype, {m, n}}), axes));
+          },
+          1);
+    }
+  }
+}
+
 TEST(Generic, Reductions) {
   for (const std::vector<std::int64_t>& axes :
        {std::vector<std::int64_t>{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}) {
