@@ -143,7 +143,8 @@ TEST(External, DonatedOperandsAreLeftAlone) {
   f.inputs[0].donate = true;
   const Program p({f});
   EXPECT_EQ(run(p, {floats({2}, {1, 2})}), (Doubles{7, 7}));
-  for (const Kernel& kernel : compile(p)->plan().kernels) {
+  const std::unique_ptr<Executable> made = compile(p);
+  for (const Kernel& kernel : made->plan().kernels) {
     for (const Port& out : kernel.out) EXPECT_EQ(out.shares, -1);
   }
 }
