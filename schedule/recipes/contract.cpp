@@ -118,6 +118,32 @@ Contract choose_bytes(const Function& body, const Node& node, const DotShape& s,
   return c;
 }
 
+// Few rows, and the right factor's rows are long and lie in memory: packing them would be most of
+// the work. A kilobyte or so of one is read at a time.
+bool wants_streams(const Function& body, const Node& node, const DotShape& s, int lanes) {
+  constexpr std::int64_t kFewRows = 16, kRowsTogether = 16;
+  const DType dtype = body.type(node.results[0]).dtype;
+  if (dtype != DType::f32 && dtype != DType::f64) return false;
+  if (is_symbolic(body) || s.m() > kFewRows || s.k() % kRowsTogether != 0) return false;
+  const bool along_rows = is_contiguous(s.rhs_columns, s.rhs_batch.size() + 2);
+  return along_rows && s.rhs_inner.size() == 1 && s.n() % lanes == 0 && s.n() >= 16 * lanes &&
+         lies_in_memory(body, definitions(body), node.operands[1]) &&
+         lies_in_memory(body, definitions(body), node.operands[0]) && streams(body, node) < 2;
+}
+
+Contract choose_streams(const Function& body, const DotShape& s, int lanes, const Target& target) {
+  const Tuned::Tile tile = tuned_for(target).few;
+  Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
+             .nr = tile.vectors * lanes,
+             .rhs = Pack::none};
+  constexpr std::int64_t kColumns = 384;  // so many of a row are read together, and equally many
+  const std::int64_t groups = (s.n() + kColumns - 1) / kColumns, per = groups * c.nr;
+  c.panels = static_cast<int>((s.n() + per - 1) / per);
+  const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
+  c.grain = choose_grain(estimated_ns(body), (s.n() + width - 1) / width * s.batches());
+  return c;
+}
+
 Contract choose_dots(const Function& body, const DotShape& s) {
   Contract c{.mr = s.m() < 4 ? 2 : 4, .nr = s.m() < 4 ? 4 : 3, .rhs = Pack::none};
   c.dots = true;
@@ -142,6 +168,7 @@ Contract choose_contract(const Function& body, const Target& target) {
     return choose_bytes(body, node, s, lanes, target, bytes->depth);
   }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
+  if (wants_streams(body, node, s, lanes)) return choose_streams(body, s, lanes, target);
   const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
   Contract c{.mr = tile.rows, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);

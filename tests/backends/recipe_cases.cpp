@@ -216,6 +216,9 @@ std::vector<KernelCase> contract_cases() {
                          {32, 128, 64},
                          {33, 50, 128},
                          {2, 7, 64},
+                         {3, 272, 32},  // the right factor streams by
+                         {9, 432, 48},
+                         {16, 800, 16},
                          {200, 200, 70}}) {
     for (int layout = 0; layout < 4; ++layout) {
       cases.push_back(

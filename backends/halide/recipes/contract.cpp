@@ -42,7 +42,9 @@ class Tiles {
         prod_("prod" + name_),
         lhs_("lhs" + name_),
         rhs_("rhs" + name_),
+        part_("part" + name_),
         in_panels_(panel_width(b.kernel.body, b.node(dot).operands[1]) != 0),
+        streams_(c.rhs == Pack::none && !in_panels_),
         bt_(make_vars("bt", dot_.batch().size())) {
     define_funcs();
   }
@@ -65,7 +67,7 @@ class Tiles {
     const Var mid = c_.columns_outer ? mo : no;
     std::vector<Halide::VarOrRVar> order{ni, mi, mid, outer};
     Extent tiles = c_.columns_outer ? ceil_div(this->n(), c_.nr) : ceil_div(this->m(), c_.mr);
-    if (c_.columns_outer && c_.panels > 1) {
+    if (streams_ || (c_.columns_outer && c_.panels > 1)) {
       Var group("group");
       out.split(no, group, no, c_.panels, tail(tiles, c_.panels));
       order.push_back(group);
@@ -86,10 +88,11 @@ class Tiles {
     if (symbolic()) {  // one tile of code, its stores guarded
       for (const Var& v : {outer, mid, ni}) out.partition(v, Halide::Partition::Never);
     }
-    prod_.compute_at(out, mid).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
-    prod_.bound_extent(jo_, 1).bound_extent(io_, 1);  // said: symbolic edges hide it
-    prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
-    prod_.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
+    if (streams_) {
+      schedule_streams(out, outer);
+    } else {
+      hold_tile(prod_.compute_at(out, mid));
+    }
     if (places_.defined()) {
       places_.compute_root().bound(j_, 0, constant(ceil_div(this->n(), c_.nr) * c_.nr));
     }
@@ -100,6 +103,24 @@ class Tiles {
   }
 
  private:
+  // Few rows: the right factor is read once, where it lies, some rows of it side by side; sums wait
+  // in scratch while a group of panels passes.
+  static constexpr int kRowsTogether = 16;
+  void schedule_streams(Func out, const Var& group) {
+    prod_.compute_at(out, group).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
+    prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
+    prod_.update().reorder(j_, i_, io_, jo_, pieces_);
+    prod_.update().vectorize(j_, vector_).unroll(j_).unroll(i_);
+    hold_tile(part_.compute_at(prod_, io_));
+  }
+  // In registers while it runs over k.
+  void hold_tile(Func tile) {
+    tile.bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
+    tile.bound_extent(jo_, 1).bound_extent(io_, 1);  // said: symbolic edges hide it
+    tile.vectorize(j_, vector_).unroll(j_).unroll(i_);
+    tile.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
+  }
+
   bool symbolic() const { return is_symbolic(b_.kernel.body); }
   Extent k() const { return dot_.k(); }
 
@@ -134,22 +155,35 @@ class Tiles {
       places_ = Func("places" + name_);
       places_(j_) = Halide::Tuple(unflatten(min(j_, constant(n() - 1)), dot_.columns()));
     }
-    k_ = RDom(0, constant(k()), "k" + name_);
+    k_ = RDom(0, streams_ ? Expr(kRowsTogether) : constant(k()), "k" + name_);
+    const Expr q = streams_ ? kb_ * kRowsTogether + k_ : Expr(k_);
     const Index batch = as_index(bt_), left_batch = dot_.left_batch(batch);
     define_panel(lhs_, i_, io_, left_batch,
                  [&](const Index& inner) { return left(left_batch, io_ * c_.mr + i_, inner); });
     define_panel(rhs_, j_, jo_, batch,
                  [&](const Index& inner) { return right(batch, jo_ * c_.nr + j_, inner); });
     const Expr a = c_.lhs == Pack::none
-                       ? left(left_batch, io_ * c_.mr + i_, outside_in(k_, dot_.inner()))
-                       : Expr(lhs_(with({i_, k_, io_}, left_batch)));
-    const Expr x = c_.rhs == Pack::none
-                       ? right(batch, jo_ * c_.nr + j_, unflatten(k_, dot_.inner()))
-                       : Expr(rhs_(with({j_, k_, jo_}, batch)));
+                       ? left(left_batch, io_ * c_.mr + i_, outside_in(q, dot_.inner()))
+                       : Expr(lhs_(with({i_, q, io_}, left_batch)));
+    const Expr x = c_.rhs == Pack::none ? right(batch, jo_ * c_.nr + j_, unflatten(q, dot_.inner()))
+                                        : Expr(rhs_(with({j_, q, jo_}, batch)));
     const std::vector<Expr> arguments = with({j_, i_, jo_, io_}, batch);
+    if (!streams_) return define_sum(prod_, arguments, a, x);
+    std::vector<Expr> in_piece = arguments;
+    in_piece.push_back(kb_);
+    define_sum(part_, in_piece, a, x);
+    pieces_ = RDom(0, constant(k()) / kRowsTogether, "pieces" + name_);
+    in_piece.back() = pieces_;
     define(prod_, arguments, {Halide::Internal::make_zero(a.type())});
-    const Expr sum = prod_(arguments);
-    define_over(k_, prod_, arguments,
+    const Expr sum = prod_(arguments), part = part_(in_piece);
+    define_over(pieces_, prod_, arguments, {sum + part});
+  }
+
+  // f = the sum over k of a x, which are expressions of it.
+  void define_sum(Func f, const std::vector<Expr>& arguments, const Expr& a, const Expr& x) {
+    define(f, arguments, {Halide::Internal::make_zero(a.type())});
+    const Expr sum = f(arguments);
+    define_over(k_, f, arguments,
                 {a.type().is_float() ? sum + a * x : exact_add(sum, exact_mul(a, x))});
   }
 
@@ -252,11 +286,13 @@ class Tiles {
   int vector_;
   std::string name_;
   Func prod_, lhs_, rhs_;
+  Func part_;    ///< what some rows of the right factor add to prod_
   Func places_;  ///< of columns, along each of their axes; undefined: found in place
-  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"};
+  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, kb_{"kb"};
   const bool in_panels_;  ///< the right factor
+  const bool streams_;    ///< the right factor, past few rows
   std::vector<Var> bt_;   ///< of each axis of the batch
-  RDom k_;
+  RDom k_, pieces_;
 };
 
 }  // namespace
