@@ -267,7 +267,7 @@ void LaneFold::compute_at(Func consumer, Var at) {
   vectorize_all();
 }
 
-void LaneFold::compute_root(const Extent& outermost, std::int64_t grain) {
+void LaneFold::compute_root(std::size_t axis, const Extent& extent, std::int64_t grain) {
   all_.compute_root();
   if (outer_.empty()) {
     if (!plain_) {
@@ -278,16 +278,16 @@ void LaneFold::compute_root(const Extent& outermost, std::int64_t grain) {
     return;
   }
   Var task("task"), row("row");
-  const Var last = outer_.back();
-  const bool tasks = !outermost.at_most(grain);
+  const Var split = outer_[outer_.size() - 1 - axis];
+  const bool tasks = !extent.at_most(grain);
   if (tasks) {
-    all_.split(last, task, row, constant(grain), tail(outermost, grain)).parallel(task);
+    all_.split(split, task, row, constant(grain), tail(extent, grain)).parallel(task);
     if (plain_) {
-      all_.update().split(last, task, row, constant(grain), tail(outermost, grain)).parallel(task);
+      all_.update().split(split, task, row, constant(grain), tail(extent, grain)).parallel(task);
     }
   }
   if (!plain_) {
-    const Var at = outer_.size() > 1 ? outer_.front() : tasks ? row : last;
+    const Var at = tasks && axis + 1 == outer_.size() ? row : outer_.front();
     part_.compute_at(all_, at);
     mid_.compute_at(all_, at);
   }

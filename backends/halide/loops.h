@@ -84,8 +84,9 @@ class LaneFold {
            const Extent& count, int lanes, int vector);
   Func result() const { return all_; }
   void compute_at(Func consumer, Var at);
-  /// As arrays of their own; `tasks` > 1: the outermost variable in so many pieces in parallel.
-  void compute_root(const Extent& outermost, std::int64_t grain);
+  /// As arrays of their own; the variable of kept axis `axis`, of `extent`, in pieces of `grain` in
+  /// parallel.
+  void compute_root(std::size_t axis, const Extent& extent, std::int64_t grain);
 
  private:
   void define_plain(const Index& kept);

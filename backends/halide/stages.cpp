@@ -31,7 +31,7 @@ void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int l
   const std::string name = loop.name();
   if (piece.is(0)) {
     LaneFold fold(loop, name, {}, no_index, 0, count, lanes, b.vector);
-    fold.compute_root(1, 1);
+    fold.compute_root(0, 1, 1);
     return loop.stage(fold.result(), [](const Index&) { return std::vector<Expr>{}; });
   }
   // Whole pieces as the rows of a matrix; what is left over is summed alone.
@@ -64,7 +64,7 @@ void stage_total(KernelBuilder& b, const Stage& stage, std::int64_t split, int l
   if (!(piece * split == count)) {
     LaneFold rest(loop, name + "rest", {}, no_index, piece * split, count - piece * split, lanes,
                   b.vector);
-    rest.compute_root(1, 1);
+    rest.compute_root(0, 1, 1);
     first = read(rest.result(), {});
   }
   const Func sum = ordered_sum(loop, "total" + name, pieces, split, first);
@@ -75,16 +75,18 @@ void stage_lanes(KernelBuilder& b, const Stage& stage) {
   const std::size_t rank = b.elements.type(stage.values[0]).rank();
   const JointLoop loop(b.elements, stage.values, rank);
   std::vector<Var> outer = make_vars("j", rank);  // innermost first
-  const Extent rows = loop.base()[0];
+  std::size_t axis = 0;                           // of the tasks: the first that is long
+  while (axis + 1 < rank && loop.base()[axis].at_most(1)) ++axis;
+  const Extent rows = loop.base()[axis];
   const double ns = estimated_ns(b.kernel.body);
-  const std::int64_t grain = choose_grain(ns, hint(b.elements.type(stage.values[0]).dims[0]));
+  const std::int64_t grain = choose_grain(ns, hint(b.elements.type(stage.values[0]).dims[axis]));
   auto kept = [=](const std::vector<Var>& vars) {
     Index index(vars.rbegin(), vars.rend());
-    index[0] = inside(index[0], rows, grain);
+    index[axis] = inside(index[axis], rows, grain);
     return index;
   };
   LaneFold fold(loop, loop.name(), outer, kept, 0, loop.reduced().back(), 4 * b.vector, b.vector);
-  fold.compute_root(rows, grain);
+  fold.compute_root(axis, rows, grain);
   loop.stage(fold.result(), [](const Index& i) { return reversed(i); });
 }
 
