@@ -48,7 +48,8 @@ struct Columns {
 /// A contraction with prologue and epilogue. mr x nr: register tile; panels: rhs panels packed side
 /// by side, so that whole lines are read; grain: outer tiles (groups of panels) per task. dots: the
 /// tile's elements are vectors along the inner axis, which both operands lie along; nothing is
-/// packed.
+/// packed. rhs none without dots, of what lies in no panels: it is read once, rows side by side, as
+/// wide as `panels` of nr.
 struct Contract {
   int mr = 4, nr = 24;
   Pack lhs = Pack::none, rhs = Pack::panel;
