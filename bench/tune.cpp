@@ -128,7 +128,7 @@ void tune() {
   Tuned tuned = tuned_for(host);
   tuned.registers = host.vector_registers(), tuned.floats = host.vector_floats();
   const std::vector<Tile> all = tiles(tuned.registers);
-  take(tuned, "tile", &Tuned::tile, all, 
+  take(tuned, "tile", &Tuned::tile, all,
        {"gemm/NN/512", "gemm/NT/512", "gemm/NN/1024", "gemm/NN/128x768x3072",
         "gemm/NN/128x3072x768"});
   take(tuned, "few", &Tuned::few, all,
