@@ -88,10 +88,10 @@ Array steps_of(const hd_plan& p, std::string name) {
   Array steps("hd_step", std::move(name));
   for (std::uint32_t i = 0; i < p.n_steps; ++i) {
     const hd_step& s = p.steps[i];
-    steps.add(
-        brace({number(s.kind), number(s.n_inputs), number(s.n_outputs), number(s.flags), number(s.wave),
-               number(s.kernel), number(s.first_arg), brace({number(s.sub[0]), number(s.sub[1])}),
-               number(s.source), number(s.fault), number(s.first_node), number(s.n_nodes)}));
+    steps.add(brace({number(s.kind), number(s.n_inputs), number(s.n_outputs), number(s.flags),
+                     number(s.wave), number(s.kernel), number(s.first_arg),
+                     brace({number(s.sub[0]), number(s.sub[1])}), number(s.source), number(s.fault),
+                     number(s.first_node), number(s.n_nodes)}));
   }
   return steps;
 }

@@ -121,10 +121,10 @@ Contract choose_bytes(const Function& body, const Node& node, const DotShape& s,
 // Few rows, and the right factor's rows are long and lie in memory: packing them would be most of
 // the work. A kilobyte or so of one is read at a time.
 bool wants_streams(const Function& body, const Node& node, const DotShape& s, int lanes) {
-  constexpr std::int64_t kFewRows = 16, kRowsTogether = 16;
+  constexpr std::int64_t kFewRows = 16;
   const DType dtype = body.type(node.results[0]).dtype;
   if (dtype != DType::f32 && dtype != DType::f64) return false;
-  if (is_symbolic(body) || s.m() > kFewRows || s.k() % kRowsTogether != 0) return false;
+  if (is_symbolic(body) || s.m() > kFewRows || s.k() % kStreamedRows != 0) return false;
   const bool along_rows = is_contiguous(s.rhs_columns, s.rhs_batch.size() + 2);
   return along_rows && s.rhs_inner.size() == 1 && s.n() % lanes == 0 && s.n() >= 16 * lanes &&
          lies_in_memory(body, definitions(body), node.operands[1]) &&

@@ -13,6 +13,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/prepare.h"
+#include "heddle/schedule/recipes/choose.h"
 
 namespace heddle::halide {
 namespace {
@@ -105,7 +106,6 @@ class Tiles {
  private:
   // Few rows: the right factor is read once, where it lies, some rows of it side by side; sums wait
   // in scratch while a group of panels passes.
-  static constexpr int kRowsTogether = 16;
   void schedule_streams(Func out, const Var& group) {
     prod_.compute_at(out, group).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
@@ -155,8 +155,8 @@ class Tiles {
       places_ = Func("places" + name_);
       places_(j_) = Halide::Tuple(unflatten(min(j_, constant(n() - 1)), dot_.columns()));
     }
-    k_ = RDom(0, streams_ ? Expr(kRowsTogether) : constant(k()), "k" + name_);
-    const Expr q = streams_ ? kb_ * kRowsTogether + k_ : Expr(k_);
+    k_ = RDom(0, streams_ ? Expr(kStreamedRows) : constant(k()), "k" + name_);
+    const Expr q = streams_ ? kb_ * kStreamedRows + k_ : Expr(k_);
     const Index batch = as_index(bt_), left_batch = dot_.left_batch(batch);
     define_panel(lhs_, i_, io_, left_batch,
                  [&](const Index& inner) { return left(left_batch, io_ * c_.mr + i_, inner); });
@@ -172,7 +172,7 @@ class Tiles {
     std::vector<Expr> in_piece = arguments;
     in_piece.push_back(kb_);
     define_sum(part_, in_piece, a, x);
-    pieces_ = RDom(0, constant(k()) / kRowsTogether, "pieces" + name_);
+    pieces_ = RDom(0, constant(k()) / kStreamedRows, "pieces" + name_);
     in_piece.back() = pieces_;
     define(prod_, arguments, {Halide::Internal::make_zero(a.type())});
     const Expr sum = prod_(arguments), part = part_(in_piece);
