@@ -10,19 +10,40 @@
 
 namespace heddle {
 
-bool has_row_block(const NodeContext& node, const Target& target) {
-  const bool attention =
-      &node.op == &op_attention || &node.op == &op_attention_dq || &node.op == &op_attention_dkv;
-  if (!attention || target.on_device()) return false;
-  constexpr std::int64_t kDeepest = 512;  // packed panels of a head stay in the cache
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Type& t = node.operands[i];
-    if (t.dtype != DType::f32 || is_symbolic(t) || element_count(t) == 0) return false;
-  }
+namespace {
+
+bool is_attention(const Operation& op) {
+  return &op == &op_attention || &op == &op_attention_dq || &op == &op_attention_dkv;
+}
+
+// Sums of a row's results are registers of its threads; few rows, or columns, have few scores.
+bool fits_device(const NodeContext& node) {
+  constexpr std::int64_t kWidest = 256, kFewest = 8;
+  const Dims &q = node.operands[0].dims, &v = node.operands[2].dims;
+  const std::int64_t width = v[2].constant();
+  const bool wide = width > kWidest || (&node.op != &op_attention && q[2].constant() > kWidest);
+  return node.operands[0].dtype != DType::f64 && !wide && q[1].constant() >= kFewest &&
+         v[1].constant() >= kFewest;
+}
+
+// Packed panels of a head stay in the cache.
+bool fits_cpu(const NodeContext& node, const Target& target) {
+  constexpr std::int64_t kDeepest = 512;
   const Dim &depth = node.operands[0].dims[2], &width = node.operands[2].dims[2];
-  return depth == width && depth.constant() <= kDeepest &&
+  return node.operands[0].dtype == DType::f32 && depth == width && depth.constant() <= kDeepest &&
          depth.constant() % (tuned_for(target).block.vectors * target.vector_floats()) == 0 &&
          node.attributes.as<AttentionAttributes>().scale >= 0;
+}
+
+}  // namespace
+
+bool has_row_block(const NodeContext& node, const Target& target) {
+  if (!is_attention(node.op)) return false;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Type& t = node.operands[i];
+    if (is_symbolic(t) || element_count(t) == 0) return false;
+  }
+  return target.on_device() ? fits_device(node) : fits_cpu(node, target);
 }
 
 RowBlockShape row_block_shape(const Function& body, const Node& node) {

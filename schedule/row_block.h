@@ -8,7 +8,7 @@
 namespace heddle {
 
 /// Whether the target has a kernel for it: on the CPU, in f32, queries and values equally deep, and
-/// that in whole register tiles.
+/// that in whole register tiles; on a device, whatever its blocks have room for, but for f64.
 bool has_row_block(const NodeContext& node, const Target& target);
 
 /// What it does, from its operands' types: `rows` are queries, or keys in attention_dkv.

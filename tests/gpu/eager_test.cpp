@@ -125,6 +125,25 @@ TEST_F(DeviceTensors, GradientsFlowOnTheDevice) {
   }
 }
 
+TEST_F(DeviceTensors, AttentionAndItsGradient) {
+  std::vector<Tensor> results;
+  for (const std::string& carrier : {std::string("cpu"), kCarrier}) {
+    std::vector<Tensor> x;
+    for (unsigned seed : {1u, 2u, 3u}) {
+      x.push_back(tensor(random_literal(heddle::f32({2, 3, 20, 16}), seed), carrier));
+      require_gradient(x.back());
+    }
+    const Tensor y = attention(x[0], x[1], x[2], true);
+    backward(sum(y * y));
+    results.push_back(y);
+    for (const Tensor& t : x) results.push_back(*gradient(t));
+  }
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(results[4 + r].storage()->carrier(), there());
+    expect_close(to_literal(results[4 + r]), to_literal(results[r]), 2e-5, 2e-5, std::to_string(r));
+  }
+}
+
 TEST_F(DeviceTensors, ElementsGoForthAndBack) {
   const Tensor x = empty({4}, kThere);
   assign(x, tensor({1, 2, 3, 4}, {4}));

@@ -18,6 +18,18 @@
 namespace heddle::testing {
 namespace {
 
+// Of 2 heads: 64 deep, in tiles of 64 x 64.
+Function attention() {
+  Builder b("attention");
+  Values operands;
+  for (const char* name : {"q", "k", "v"}) operands.push_back(b.input(name, f32({2, 130, 64})));
+  const Values results =
+      b.add(op_attention, operands, Attributes::of(AttentionAttributes{.causal = true}));
+  b.output("y", results[0]);
+  b.output("logsumexp", results[1]);
+  return b.finish();
+}
+
 std::vector<Kernel> some_kernels(const std::string& carrier) {
   std::vector<Kernel> kernels;
   for (const auto& cases :
@@ -27,6 +39,7 @@ std::vector<Kernel> some_kernels(const std::string& carrier) {
       kernels.push_back(kernel_of(c.body, c.kind, c.shares, carrier));
     }
   }
+  kernels.push_back(kernel_of(attention(), RecipeKind::row_block, {}, carrier));
   return kernels;
 }
 
@@ -141,22 +154,41 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// 64 x 64 tiles of 256 threads: each has 16 sums, for which it loads 8 numbers an inner index.
+// The text of the first loop whose variable's name begins so.
+std::string loop_over(const std::string& text, const std::string& variable) {
+  const std::size_t begin = text.find("for (int " + variable);
+  return text.substr(begin, text.find("} // for", begin) - begin);
+}
+std::string shader_of(const Function& body, RecipeKind kind) {
+  const auto objects =
+      compile_kernels(std::vector{kernel_of(body, kind, {}, "metal")}, Cache::open(), {});
+  return metal::shader_text(objects[0].object);
+}
+
+// Each thread has 16 sums, for which it loads 8 numbers an inner index.
+void expect_loads_and_multiplications(const std::string& loop, const std::string& sums) {
+  EXPECT_EQ(count_of(loop, "((threadgroup float *)"), 8u) << loop;
+  EXPECT_EQ(count_of(loop, "fma("), 16u) << loop;
+  EXPECT_EQ(count_of(loop, sums), 32u) << loop;
+  for (const char* question : {"if (", "min(", "max(", "select(", " / ", " % ", "_x0[", "_x1["}) {
+    EXPECT_EQ(count_of(loop, question), 0u) << question << "\n" << loop;
+  }
+}
+
 TEST(Shaders, TheLoopOfAProductOnlyLoadsAndMultiplies) {
   Builder b("product");
   const ValueId x = b.input("x", f32({100, 70})), y = b.input("y", f32({70, 130}));
   b.output("z", emit::dot_general(b, x, y, {{}, {}, {1}, {0}}));
-  const auto objects = compile_kernels(
-      std::vector{kernel_of(b.finish(), RecipeKind::contract, {}, "metal")}, Cache::open(), {});
-  const std::string text = metal::shader_text(objects[0].object);
-  const std::size_t begin = text.rfind("for (");  // the innermost loop comes last
-  const std::string loop = text.substr(begin, text.find("} // for", begin) - begin);
-  EXPECT_EQ(count_of(loop, "((threadgroup float *)"), 8u) << loop;
-  EXPECT_EQ(count_of(loop, "fma("), 16u) << loop;
-  EXPECT_EQ(count_of(loop, "_prod2_0["), 32u) << loop;
-  for (const char* question : {"if (", "min(", "max(", "select(", " / ", " % ", "_x0[", "_x1["}) {
-    EXPECT_EQ(count_of(loop, question), 0u) << question << "\n" << loop;
-  }
+  const std::string text = shader_of(b.finish(), RecipeKind::contract);
+  expect_loads_and_multiplications(loop_over(text, "_prod2_s1_k2__x"), "_prod2_0[");
+}
+
+// One kernel, whose tiles of columns follow one another; both products are as any other's.
+TEST(Shaders, TheLoopsOfAttentionOnlyLoadAndMultiply) {
+  const std::string text = shader_of(attention(), RecipeKind::row_block);
+  EXPECT_EQ(count_of(text, "kernel void"), 1u);
+  expect_loads_and_multiplications(loop_over(text, "_prodscore0_s1_kscore0__x"), "_prodscore0_1[");
+  expect_loads_and_multiplications(loop_over(text, "_prodtimes0_s1_ktimes0__x"), "_prodtimes0_4[");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ void apply(KernelBuilder& b) {
   }
   if (std::holds_alternative<Rows>(b.kernel.recipe)) return apply_rows(b);
   if (std::holds_alternative<Contract>(b.kernel.recipe)) return apply_contract(b);
+  if (std::holds_alternative<RowBlock>(b.kernel.recipe)) return apply_row_block(b);
   for (const Stage& stage : b.kernel.stages) launch_stage(b, stage);
   launch_outputs(b);
 }

@@ -26,6 +26,8 @@ void launch_contraction(KernelBuilder& b, ValueId v);
 
 void apply_rows(KernelBuilder& b);
 void apply_contract(KernelBuilder& b);
+/// Attention: a launch for each result of as many axes as its operands.
+void apply_row_block(KernelBuilder& b);
 
 }  // namespace heddle::halide::gpu
 
