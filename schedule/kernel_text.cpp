@@ -40,6 +40,7 @@ void each_field(R& recipe, V&& visit) {
     visit("vector", recipe.vector), visit("unroll", recipe.unroll), visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, Rows>) {
     visit("lanes", recipe.lanes), visit("grain", recipe.grain), visit("split", recipe.split);
+    visit("ahead", recipe.ahead);
   } else if constexpr (std::is_same_v<T, Columns>) {
     visit("strip", recipe.strip), visit("split", recipe.split), visit("grain", recipe.grain);
     visit("rows", recipe.rows);

@@ -30,10 +30,12 @@ struct Map {
   bool operator==(const Map&) const = default;
 };
 /// Statistics along trailing axes. lanes: partial accumulators; grain: rows per task; split > 1: a
-/// total sum in that many pieces.
+/// total sum in that many pieces; ahead: stages of much arithmetic fetch what they read of the next
+/// row.
 struct Rows {
   int lanes = 32;
   std::int64_t grain = 16, split = 1;
+  bool ahead = false;
   bool operator==(const Rows&) const = default;
 };
 /// Sums along leading axes. strip: columns per inner loop; split: rows per first-stage sum (0:

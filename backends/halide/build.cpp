@@ -150,6 +150,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
     pipeline.add_custom_lowering_pass(&limits, [] {});
   } else {
     pipeline.add_custom_lowering_pass(&masks, [] {});
+    pipeline.add_custom_lowering_pass(&b.ahead, [] {});
     // What depends on symbols comes from the heap, uncounted.
     if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});
     pipeline.add_custom_lowering_pass(&rare,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "heddle/backends/halide/fetch_ahead.h"
 #include "heddle/backends/halide/loops.h"
 #include "heddle/schedule/kernel.h"
 #include "heddle/schedule/loops.h"
@@ -34,6 +35,7 @@ class KernelBuilder {
   Elements elements;
   std::vector<Halide::ImageParam> inputs;
   std::vector<OutputGroup> outputs;
+  FetchAhead ahead;
   std::map<std::string, int> thread_registers;  ///< see gpu/thread_registers.h
 
   const Node& node(ValueId v) const { return *elements.maker(v); }

@@ -83,6 +83,8 @@ class LaneFold {
            std::function<Index(const std::vector<Var>&)> kept, const Extent& begin,
            const Extent& count, int lanes, int vector);
   Func result() const { return all_; }
+  /// The stage that reads the elements.
+  Func reader() const { return plain_ ? all_ : part_; }
   void compute_at(Func consumer, Var at);
   /// As arrays of their own; the variable of kept axis `axis`, of `extent`, in pieces of `grain` in
   /// parallel.

@@ -23,6 +23,9 @@ Rows choose_rows(const Function& body, const Target& target) {
     return rows;
   }
   rows.grain = choose_grain(ns, count);
+  // Two rows of an input, one of a stage and one of an output, in half the cache.
+  const std::int64_t bytes = longest * static_cast<std::int64_t>(sizeof(float));
+  rows.ahead = !is_symbolic(body) && 8 * bytes <= std::int64_t{1024} * tuned_for(target).cache_kb;
   return rows;
 }
 

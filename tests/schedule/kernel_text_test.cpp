@@ -89,7 +89,7 @@ schedule {
   target "x86-64-linux-avx-avx2-f16c-fma-sse41"
   in [10,1]
   out [10,1]
-  rows lanes=32 grain=32 split=1
+  rows lanes=32 grain=32 split=1 ahead=true
   stage %0 per_block automatic
   stage %3 per_block automatic
   stage %4 per_block automatic
@@ -188,6 +188,18 @@ TEST(Recipe, ChoosesAMapForWhatDoesNotFit) {
   const Function f = b.finish();
   EXPECT_TRUE(std::holds_alternative<Map>(kernel_of(f, RecipeKind::rows).recipe));
   EXPECT_TRUE(std::holds_alternative<Map>(kernel_of(f, RecipeKind::contract).recipe));
+}
+
+TEST(Recipe, TheNextRowIsFetchedWhereRowsStayInTheCache) {
+  const auto is_fetched = [](std::int64_t columns) {
+    Builder b("f");
+    const ValueId x = b.input("x", f32({4, columns}));
+    b.output("y", emit::reduce_sum(b, emit::exp(b, x), {1}));
+    return std::get<Rows>(kernel_of(b.finish(), RecipeKind::rows).recipe).ahead;
+  };
+  EXPECT_TRUE(is_fetched(10));
+  EXPECT_TRUE(is_fetched(1024));
+  EXPECT_FALSE(is_fetched(1 << 20));
 }
 
 TEST(Recipe, SmallKernelsAreOneTask) {

@@ -1,10 +1,12 @@
 // Statistics along rows. All stages of a row are computed inside the row's loop, so a row is read
 // from memory once.
+#include <algorithm>
 #include <functional>
 #include <optional>
 
 #include "heddle/backends/halide/kernel_builder.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/classify.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 
@@ -35,19 +37,24 @@ class RowStages {
   }
 
   void make_reduction(const Stage& stage) {
+    Values reduced;
+    for (ValueId v : stage.values) reduced.push_back(b_.node(v).operands[0]);
     const JointLoop loop(b_.elements, stage.values, axes_);
     auto fold = std::make_shared<LaneFold>(
         loop, loop.name(), std::vector<Var>{Var("y")},
         [this](const std::vector<Var>& v) { return kept(v[0]); }, 0, loop.reduced().back(),
         rows_.lanes, b_.vector);
+    fetch_ahead(read_for_long(reduced), fold->reader());
     loop.stage(fold->result(), [this](const Index& i) { return std::vector<Expr>{row_of(i)}; });
     places_.push_back([fold](Func consumer, Var row) { fold->compute_at(consumer, row); });
   }
 
   void make_value(ValueId v) {
+    const std::vector<std::size_t> ports = read_for_long({v});
     const RowValue value = store_row_value(
         b_, v, axes_, [this](const Var& y) { return kept(y); },
         [this](const Index& i) { return row_of(i); });
+    fetch_ahead(ports, value.f);
     const int lanes = b_.lanes_of(v), together = is_symbolic(b_.kernel.body) ? 1 : 2;
     places_.push_back([=](Func consumer, Var row) {
       Func f = value.f;
@@ -55,6 +62,35 @@ class RowStages {
       if (!value.wide.empty())
         vectorize(f, value.wide.back(), value.lengths.back(), lanes, together);
     });
+  }
+
+  // The inputs that stand behind `values`, element by element. Nothing where no operation on the
+  // way takes long: then memory is what the stage waits for anyway.
+  std::vector<std::size_t> read_for_long(Values values) const {
+    const Function& body = b_.kernel.body;
+    std::vector<std::size_t> ports;
+    bool takes_long = false;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ValueId v = values[i];
+      if (body.type(v).rank() <= axes_) continue;  // a number of the row
+      const Node* maker = b_.elements.maker(v);
+      if (maker == nullptr) {
+        const auto is_v = [v](const Input& input) { return input.value == v; };
+        const auto port = std::find_if(body.inputs.begin(), body.inputs.end(), is_v);
+        ports.push_back(static_cast<std::size_t>(port - body.inputs.begin()));
+      } else if (maker->op->strict.pattern == Pattern::elementwise && !b_.elements.staged(v)) {
+        takes_long |= is_costly(*maker);
+        values.insert(values.end(), maker->operands.begin(), maker->operands.end());
+      }
+    }
+    return takes_long ? ports : std::vector<std::size_t>{};
+  }
+  void fetch_ahead(const std::vector<std::size_t>& ports, const Func& stage) {
+    if (!rows_.ahead) return;
+    for (std::size_t p : ports) {
+      const std::int64_t row = b_.kernel.in[p].strides[axes_ - 1].constant();
+      b_.ahead.add(stage.name(), b_.inputs[p].name(), row);
+    }
   }
 
   KernelBuilder& b_;
