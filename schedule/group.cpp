@@ -33,7 +33,8 @@ class Grouper {
   Grouping run() {
     for (std::uint32_t n = 0; n < f_.nodes.size(); ++n) place(n);
     bool changed = true;
-    while (changed) changed = absorb_producers() || join_readers() || join_siblings();
+    while (changed)
+      changed = absorb_producers() || join_readers() || join_rows() || join_siblings();
     graph_.repeat(repeated_nodes(graph_));
     while (join_siblings()) {
     }
@@ -312,12 +313,44 @@ class Grouper {
       if (graph_.group_of(s.value) != producer) continue;
       if (s.alignment != Alignment::same || graph_.through_view(s.value)) return false;
     }
+    return is_last_reader(reader, producer);
+  }
+  // Joined with it, the producer does not need its own results.
+  bool is_last_reader(std::int32_t reader, std::int32_t producer) const {
     const std::set<std::int32_t> others = graph_.readers(producer);
     return std::none_of(others.begin(), others.end(),
                         [&](std::int32_t g) { return graph_.reaches(g, reader); });
   }
   bool is_plain_map(const Group& g) const {
     return !g.nodes.empty() && g.kind == RecipeKind::map && !has_general(g);
+  }
+
+  // ---- statistics of the same rows, of which one needs the other's: each row is read once ----
+
+  bool join_rows() {
+    if (!slices_) return false;
+    for (auto g = static_cast<std::int32_t>(graph_.size()) - 1; g >= 0; --g) {
+      for (std::int32_t reader : graph_.readers(g)) {
+        if (!continues_rows(reader, g)) continue;
+        graph_.merge(g, reader);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool continues_rows(std::int32_t reader, std::int32_t producer) {
+    const Group &r = graph_.group(reader), &p = graph_.group(producer);
+    if (r.kind != RecipeKind::rows || p.kind != RecipeKind::rows || r.kept != p.kept ||
+        r.reduced != p.reduced || r.nodes.size() + p.nodes.size() > kLargestGroup)
+      return false;
+    for (const Source& s : sources_of(r)) {
+      if (graph_.group_of(s.value) != producer) continue;
+      const bool number = f_.type(s.value).dims == r.kept;
+      const bool fits = s.alignment == Alignment::same || (s.alignment == Alignment::row && number);
+      if (!fits || graph_.through_view(s.value)) return false;
+    }
+    return is_last_reader(reader, producer);
   }
 
   // ---- sideways: scalars, and equal maps over the same data, share a kernel ----

@@ -147,6 +147,19 @@ TEST(Slices, MapsThatReadEachOtherAreOneThoughOthersReadTheFirst) {
       2);
 }
 
+// A gradient of what normalizes rows: statistics of one array, and then of another with them.
+TEST(Rows, StatisticsThatNeedOthersOfTheSameRowsAreReadWithThem) {
+  expect_steps(
+      "func @f(x: f32[8,16], d: f32[8,16], g: f32[16]) -> (s: f32[8], z: f32[8,16]) {\n"
+      "  %0 = reduce_sum(x) {axes = [1]} : f32[8]\n"
+      "  %1 = broadcast_in_dim(%0) {axes = [0], dims = dims[8,16]} : f32[8,16]\n"
+      "  %2 = broadcast_in_dim(g) {axes = [1], dims = dims[8,16]} : f32[8,16]\n"
+      "  %3 = mul(d, %2) : f32[8,16]\n  %4 = reduce_sum(%3) {axes = [1]} : f32[8]\n"
+      "  %5 = broadcast_in_dim(%4) {axes = [0], dims = dims[8,16]} : f32[8,16]\n"
+      "  %6 = sub(%3, %5) : f32[8,16]\n  %7 = sub(%6, %1) : f32[8,16]\n  return %0, %7\n}\n",
+      1);
+}
+
 std::size_t count(const Function& f, const Operation& op) {
   return static_cast<std::size_t>(std::count_if(f.nodes.begin(), f.nodes.end(),
                                                 [&](const Node& node) { return node.op == &op; }));
