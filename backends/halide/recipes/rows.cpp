@@ -69,10 +69,12 @@ class RowStages {
   std::vector<std::size_t> read_for_long(Values values) const {
     const Function& body = b_.kernel.body;
     std::vector<std::size_t> ports;
+    std::vector<bool> seen(body.types.size());
     bool takes_long = false;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const ValueId v = values[i];
-      if (body.type(v).rank() <= axes_) continue;  // a number of the row
+      if (seen[v.index] || body.type(v).rank() <= axes_) continue;  // or a number of the row
+      seen[v.index] = true;
       const Node* maker = b_.elements.maker(v);
       if (maker == nullptr) {
         const auto is_v = [v](const Input& input) { return input.value == v; };
