@@ -19,6 +19,7 @@
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/lower_empty.h"
 #include "heddle/schedule/lower_pairs.h"
+#include "heddle/schedule/lower_picks.h"
 #include "heddle/schedule/lower_sums.h"
 #include "heddle/schedule/lower_windows.h"
 #include "heddle/schedule/make_plan.h"
@@ -138,7 +139,9 @@ Program prepared(const Pipeline& pipeline, const Program& program, const Target&
 // kernels of any extents.
 Program simplified(const Pipeline& pipeline, Program p, bool on_cpu) {
   p = pipeline.pass("canonicalize", p, canonicalize);
-  if (on_cpu) p = pipeline.pass("sums", p, lower_sums);
+  if (on_cpu) {
+    p = pipeline.pass("sums", p, [](const Program& in) { return lower_picks(lower_sums(in)); });
+  }
   p = pipeline.pass("shape_inference", p, shape_inference);
   p = pipeline.pass("constant_folding", p, constant_folding);
   p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);

@@ -9,6 +9,7 @@
 #include "heddle/graph/operation.h"
 #include "heddle/graph/passes/passes.h"
 #include "heddle/graph/text.h"
+#include "heddle/schedule/lower_picks.h"
 #include "heddle/schedule/lower_sums.h"
 #include "heddle/schedule/make_plan.h"
 #include "support/run_plan.h"
@@ -207,6 +208,32 @@ TEST(LowerSums, ProductsOverFirstAxesAreOne) {
       "  return %4\n}\n");
   EXPECT_EQ(count(f, op_dot_general), 2u) << "one is over another axis";
   EXPECT_EQ(count(f, op_concatenate), 2u);
+}
+
+// A label outside its row picks nothing.
+TEST(LowerPicks, TheElementAtALabelIsReadThere) {
+  const Program p = parse(
+      "func @f(x: f32[5,70], y: i32[5]) -> (s: f32[5]) {\n"
+      "  %0 = reduce_max(x) {axes = [1]} : f32[5]\n"
+      "  %1 = broadcast_in_dim(%0) {axes = [0], dims = dims[5,70]} : f32[5,70]\n"
+      "  %2 = sub(x, %1) : f32[5,70]\n"
+      "  %3 = iota() {axis = 1, dims = dims[5,70], dtype = i32} : i32[5,70]\n"
+      "  %4 = broadcast_in_dim(y) {axes = [0], dims = dims[5,70]} : i32[5,70]\n"
+      "  %5 = compare(%3, %4) {direction = \"eq\"} : bool[5,70]\n"
+      "  %6 = constant 0x0p+0 : f32[]\n"
+      "  %7 = broadcast_in_dim(%6) {axes = [], dims = dims[5,70]} : f32[5,70]\n"
+      "  %8 = select(%5, %2, %7) : f32[5,70]\n"
+      "  %9 = reduce_sum(%8) {axes = [1]} : f32[5]\n  return %9\n}\n",
+      "pick.heddle");
+  const Program picked = dead_node_elimination(lower_picks(p));
+  EXPECT_EQ(count(picked.entry(), op_gather), 1u);
+  EXPECT_EQ(count(picked.entry(), op_reduce_sum), 0u);
+  std::vector<float> x(350);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101);
+  const std::vector<Literal> inputs{make_literal<float>({5, 70}, x),
+                                    make_literal<std::int32_t>({5}, {3, 69, -1, 70, 0})};
+  EXPECT_EQ(to_doubles(interpret(picked, "f", inputs)[0]),
+            to_doubles(interpret(p, "f", inputs)[0]));
 }
 
 // ---- random programs ----
