@@ -229,8 +229,8 @@ struct LayerNormAttributes {
     return std::tuple{field("epsilon", &LayerNormAttributes::epsilon)};
   }
 };
-/// attention and the halves of its gradient. scale 0: 1/sqrt(depth). causal: query t sees the keys
-/// 0 .. t.
+/// attention, its gradient and the halves of that. scale 0: 1/sqrt(depth). causal: query t sees the
+/// keys 0 .. t.
 struct AttentionAttributes {
   bool causal = false;
   double scale = 0;

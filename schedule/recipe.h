@@ -74,7 +74,7 @@ struct Fibres {
   std::int64_t grain = 1;
   bool operator==(const Fibres&) const = default;
 };
-/// Attention, or a half of its gradient: blocks of `rows` rows meet all columns, and a block's
+/// Attention, its gradient or a half of that: blocks of `rows` rows meet all columns, and a block's
 /// scores stay in its task's scratch. mr x nr: register tiles; grain: blocks per task, each task
 /// within one head.
 struct RowBlock {

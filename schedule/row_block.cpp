@@ -9,16 +9,20 @@
 #include "heddle/schedule/tuned.h"
 
 namespace heddle {
-
 namespace {
 
+constexpr std::int64_t kTasks = 4;  // heads are tasks; few of them are cut
+
 bool is_attention(const Operation& op) {
-  return &op == &op_attention || &op == &op_attention_dq || &op == &op_attention_dkv;
+  return &op == &op_attention || &op == &op_attention_gradient || &op == &op_attention_dq ||
+         &op == &op_attention_dkv;
 }
 
-// Sums of a row's results are registers of its threads; few rows, or columns, have few scores.
+// Sums of a row's results are registers of its threads; few rows, or columns, have few scores. A
+// gradient's halves are kernels: no block adds to what others do.
 bool fits_device(const NodeContext& node) {
   constexpr std::int64_t kWidest = 256, kFewest = 8;
+  if (&node.op == &op_attention_gradient) return false;
   const Dims &q = node.operands[0].dims, &v = node.operands[2].dims;
   const std::int64_t width = v[2].constant();
   const bool wide = width > kWidest || (&node.op != &op_attention && q[2].constant() > kWidest);
@@ -26,12 +30,17 @@ bool fits_device(const NodeContext& node) {
          v[1].constant() >= kFewest;
 }
 
-// Packed panels of a head stay in the cache.
+// Packed panels of a head stay in the cache. Of a whole gradient, all blocks of a head add to its
+// queries' cotangents, in one task; tiles of these lie within panels.
 bool fits_cpu(const NodeContext& node, const Target& target) {
   constexpr std::int64_t kDeepest = 512;
-  const Dim &depth = node.operands[0].dims[2], &width = node.operands[2].dims[2];
-  return node.operands[0].dtype == DType::f32 && depth == width && depth.constant() <= kDeepest &&
-         depth.constant() % (tuned_for(target).block.vectors * target.vector_floats()) == 0 &&
+  const Dims& q = node.operands[0].dims;
+  const Tuned::Tile tile = tuned_for(target).block;
+  const int nr = tile.vectors * target.vector_floats();
+  if (&node.op == &op_attention_gradient && (q[0].constant() < kTasks || nr % tile.rows != 0))
+    return false;
+  return node.operands[0].dtype == DType::f32 && q[2] == node.operands[2].dims[2] &&
+         q[2].constant() <= kDeepest && q[2].constant() % nr == 0 &&
          node.attributes.as<AttentionAttributes>().scale >= 0;
 }
 
@@ -50,7 +59,7 @@ RowBlockShape row_block_shape(const Function& body, const Node& node) {
   const std::vector<std::int64_t> q = hints(body.type(node.operands[0]).dims),
                                   k = hints(body.type(node.operands[1]).dims);
   const auto a = node.attributes.as<AttentionAttributes>();
-  const bool by_key = node.op == &op_attention_dkv;
+  const bool by_key = node.op != &op_attention && node.op != &op_attention_dq;
   return {.heads = q[0],
           .rows = by_key ? k[1] : q[1],
           .columns = by_key ? q[1] : k[1],
@@ -63,15 +72,14 @@ RowBlockShape row_block_shape(const Function& body, const Node& node) {
 RowBlock choose_row_block(const Function& body, const Target& target) {
   const RowBlockShape s = row_block_shape(body, body.nodes.back());
   const Tuned& tuned = tuned_for(target);
-  // A strip of scores is an eighth of the second-level cache or less; with causal masks, half a
-  // block is computed in vain.
-  const std::int64_t strip = tuned.cache_kb * 1024 / 8 / 4;
+  // A strip of scores is an eighth of the second-level cache or less, a quarter where each block
+  // reads and writes all queries' cotangents; with causal masks, half a block is computed in vain.
+  const bool whole = body.nodes.back().op == &op_attention_gradient;
+  const std::int64_t strip = tuned.cache_kb * 1024 / (whole ? 4 : 8) / 4;
   RowBlock r{.mr = tuned.block.rows, .nr = tuned.block.vectors * target.vector_floats()};
   const std::int64_t most = s.causal ? tuned.causal : tuned.queries;
   const std::int64_t fits = strip / s.columns / r.mr * r.mr;
   r.rows = static_cast<int>(std::clamp<std::int64_t>(fits, 2 * r.mr, most));
-  // Heads are tasks; few of them are cut.
-  constexpr std::int64_t kTasks = 4;
   const std::int64_t blocks = (s.rows + r.rows - 1) / r.rows;
   const std::int64_t parts = std::max<std::int64_t>(1, kTasks / s.heads);
   r.grain = std::max<std::int64_t>(1, (blocks + parts - 1) / parts);

@@ -1,4 +1,5 @@
-// Composites that are computed whole, in blocks of rows: attention and the halves of its gradient.
+// Composites that are computed whole, in blocks of rows: attention, its gradient and the halves of
+// that.
 #ifndef HEDDLE_SCHEDULE_ROW_BLOCK_H_
 #define HEDDLE_SCHEDULE_ROW_BLOCK_H_
 
@@ -8,10 +9,12 @@
 namespace heddle {
 
 /// Whether the target has a kernel for it: on the CPU, in f32, queries and values equally deep, and
-/// that in whole register tiles; on a device, whatever its blocks have room for, but for f64.
+/// that in whole register tiles; on a device, whatever its blocks have room for, but for f64. A
+/// whole gradient has one on the CPU, if there are heads enough for tasks.
 bool has_row_block(const NodeContext& node, const Target& target);
 
-/// What it does, from its operands' types: `rows` are queries, or keys in attention_dkv.
+/// What it does, from its operands' types: `rows` are queries, or keys in attention_dkv and in a
+/// whole gradient.
 struct RowBlockShape {
   std::int64_t heads = 1, rows = 1, columns = 1, depth = 1;
   bool by_key = false, causal = false;

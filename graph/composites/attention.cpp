@@ -1,5 +1,5 @@
-// Attention, and the two halves of its gradient, which compute the scores again rather than keep
-// them.
+// Attention, its gradient, which computes the scores again rather than keep them, and the
+// gradient's two halves, which each do so.
 #include <cmath>
 #include <limits>
 
@@ -85,15 +85,13 @@ Function attention_vjp(At at) {
   const ValueId d = b.input("d0", results[0]), d_lse = b.input("d1", results[1]);
   const ValueId delta = emit::sub(b, emit::reduce_sum(b, emit::mul(b, d, y), {2}), d_lse);
   const Values operands{x[0], x[1], x[2], lse, d, delta};
-  const Values keys = b.add(op_attention_dkv, operands, at.attributes);
-  b.output("x0", b.emit(op_attention_dq, operands, at.attributes));
-  b.output("x1", keys[0]);
-  b.output("x2", keys[1]);
+  const Values gradient = b.add(op_attention_gradient, operands, at.attributes);
+  for (std::size_t i = 0; i < 3; ++i) b.output("x" + std::to_string(i), gradient[i]);
   return b.finish();
 }
 
-// attention_dq, attention_dkv: q, k, v, the scores' logsumexp, the result's cotangent d, and delta:
-// d times the result, summed along each row, less the logsumexp's cotangent
+// attention_gradient, _dq, _dkv: q, k, v, the scores' logsumexp, the result's cotangent d, and
+// delta: d times the result, summed along each row, less the logsumexp's cotangent
 // -------------------------
 
 void check_gradient(At at) {
@@ -131,6 +129,19 @@ Function decompose_dkv(At at) {
   const Shares s = shares(b, x, at);
   b.output("y0", emit::dot_general(b, s.ds, x[0], columns_by_columns()));
   b.output("y1", emit::dot_general(b, s.p, x[4], columns_by_columns()));
+  return b.finish();
+}
+Types infer_gradient(At at) {
+  check_gradient(at);
+  return {at.operands[0], at.operands[1], at.operands[2]};
+}
+Function decompose_gradient(At at) {
+  Builder b("attention_gradient");
+  const Values x = operand_inputs(b, at);
+  b.output("y0", b.emit(op_attention_dq, x, at.attributes));
+  const Values keys = b.add(op_attention_dkv, x, at.attributes);
+  b.output("y1", keys[0]);
+  b.output("y2", keys[1]);
   return b.finish();
 }
 
@@ -238,6 +249,23 @@ constinit const Operation op_attention = define_op(
                     "et al. 2017; its gradient computes the scores again (Dao et al. 2022)."},
      .surface = {.overloads = kSchemas, .plan = plan_floating, .body = body_attention}});
 
+constinit const Operation op_attention_gradient = define_op(
+    {.name = "attention_gradient",
+     .strict = {.roles = kRoles,
+                .pattern = Pattern::composite,
+                .traits = kFusable,
+                .infer = infer_gradient,
+                .decompose = decompose_gradient,
+                .workloads = attention_rows<true>,
+                .rtol = 1e-5,
+                .atol = 1e-5,
+                .roofline = attention_cost<5>,
+                .text = "The cotangents of attention's queries, keys and values, of q, k, v, the "
+                        "logsumexp, the result's cotangent d and delta = sum(d result) - "
+                        "d_logsumexp along each row: attention_dq's result, then "
+                        "attention_dkv's.\nC1 all have one floating dtype.\nC2 heads have rank "
+                        "3.\nC3 the extents are attention's."}});
+
 constinit const Operation op_attention_dq = define_op(
     {.name = "attention_dq",
      .strict = {.roles = kRoles,
@@ -249,11 +277,10 @@ constinit const Operation op_attention_dq = define_op(
                 .rtol = 1e-5,
                 .atol = 1e-5,
                 .roofline = attention_cost<3>,
-                .text = "The cotangent of attention's queries, of q, k, v, the logsumexp, the "
-                        "result's cotangent d and delta = sum(d result) - d_logsumexp along each "
-                        "row: with p = exp(scale q k^T - logsumexp), scale (p (d v^T - delta)) "
-                        "k.\nC1 all have one floating dtype.\nC2 heads have rank 3.\nC3 the "
-                        "extents are attention's."}});
+                .text = "The cotangent of attention's queries, of attention_gradient's operands: "
+                        "with p = exp(scale q k^T - logsumexp), scale (p (d v^T - delta)) k.\nC1 "
+                        "all have one floating dtype.\nC2 heads have rank 3.\nC3 the extents are "
+                        "attention's."}});
 
 constinit const Operation op_attention_dkv = define_op(
     {.name = "attention_dkv",
@@ -266,8 +293,8 @@ constinit const Operation op_attention_dkv = define_op(
                 .rtol = 1e-5,
                 .atol = 1e-5,
                 .roofline = attention_cost<4>,
-                .text = "The cotangents of attention's keys and values, of the operands of "
-                        "attention_dq: scale (p (d v^T - delta))^T q, and p^T d.\nC1 all have one "
+                .text = "The cotangents of attention's keys and values, of attention_gradient's "
+                        "operands: scale (p (d v^T - delta))^T q, and p^T d.\nC1 all have one "
                         "floating dtype.\nC2 heads have rank 3.\nC3 the extents are "
                         "attention's."}});
 

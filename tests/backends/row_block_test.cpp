@@ -1,7 +1,8 @@
-// Attention and the halves of its gradient as one kernel each, and in programs: against the
+// Attention, its gradient and the halves of that as one kernel each, and in programs: against the
 // decomposition, whose scores are stored.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/kernel_runner.h"
@@ -59,7 +60,9 @@ std::vector<Literal> operands_of(const Function& f, const Sizes& s) {
   return all;
 }
 
-const Operation* const kOperations[] = {&op_attention, &op_attention_dq, &op_attention_dkv};
+const Operation* const kOperations[] = {&op_attention, &op_attention_gradient, &op_attention_dq,
+                                        &op_attention_dkv};
+constexpr std::size_t kCount = std::size(kOperations);
 
 void check_kernels(const std::vector<Sizes>& all, bool checked) {
   std::vector<Kernel> kernels;
@@ -70,8 +73,8 @@ void check_kernels(const std::vector<Sizes>& all, bool checked) {
   }
   KernelRunner runner(kernels, checked);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const Sizes& s = all[k / 3];
-    const Operation& op = *kOperations[k % 3];
+    const Sizes& s = all[k / kCount];
+    const Operation& op = *kOperations[k % kCount];
     const Function f = one_call(op, s);
     const std::vector<Literal> operands = operands_of(f, s);
     const std::vector<Literal> want = interpret(Program({f}), "f", operands);
@@ -100,13 +103,21 @@ TEST(RowBlock, NothingIsReadOutside) {
   check_kernels({{2, 33, 77, 32}, {1, 20, 40, 32, {true}}}, true);
 }
 
-// What a program stores does not grow with queries times keys, and nor does its gradient's.
-TEST(RowBlock, ProgramsStoreNoScores) {
-  const Sizes s{2, 300, 300, 32, {true}};
+std::size_t row_blocks_of(const Plan& plan) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.kernels.begin(), plan.kernels.end(),
+                    [](const Kernel& k) { return std::holds_alternative<RowBlock>(k.recipe); }));
+}
+
+// What a program stores does not grow with queries times keys, and nor does its gradient's. Many
+// heads are tasks of one kernel; of few, the halves of the gradient are cut.
+void check_gradient(std::int64_t heads, std::size_t kernels) {
+  const Sizes s{heads, 300, 300, 32, {true}};
   const Program p = vjp(Program({one_call(op_attention, s)}), {"x0", "x1", "x2"});
   const std::unique_ptr<Executable> e = compile(p);
   const FunctionPlan& f = e->plan().functions[0];
   for (const Buffer& b : f.buffers) EXPECT_LT(element_count(b.type), 300 * 300);
+  EXPECT_EQ(row_blocks_of(e->plan()), kernels);
   std::vector<Literal> operands;
   for (const Input& in : p.entry().inputs) {
     operands.push_back(random_literal(p.entry().type(in.value),
@@ -117,6 +128,10 @@ TEST(RowBlock, ProgramsStoreNoScores) {
   for (std::size_t o = 0; o < want.size(); ++o) {
     expect_close(got[o], want[o], 1e-5, 5e-5, p.entry().outputs[o].name);
   }
+}
+TEST(RowBlock, ProgramsStoreNoScores) {
+  check_gradient(2, 3);
+  check_gradient(4, 2);
 }
 
 }  // namespace

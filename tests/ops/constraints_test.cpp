@@ -332,7 +332,8 @@ std::vector<Broken> by_hand() {
     types[i] = std::move(other);
     return types;
   };
-  for (const Operation* op : {&op_attention, &op_attention_dq, &op_attention_dkv}) {
+  for (const Operation* op :
+       {&op_attention, &op_attention_gradient, &op_attention_dq, &op_attention_dkv}) {
     std::vector<Type> good{f({2, 3, 4}), f({2, 5, 4}), f({2, 5, 6})};
     if (op != &op_attention) {
       good.insert(good.end(), {f({2, 3}), f({2, 3, 6}), f({2, 3})});

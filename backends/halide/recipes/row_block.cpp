@@ -1,6 +1,7 @@
 // Attention for a block of queries: its scores, their maximum, shares and sum, then the shares
-// times the values. Its gradient computes scores again from the logsumexp: for blocks of queries
-// those of the queries, for blocks of keys those of keys and values.
+// times the values. Its gradient computes scores again from the logsumexp: for blocks of keys the
+// cotangents of keys and values, to which the whole gradient adds what each block gives the
+// queries; else for blocks of queries those of the queries.
 #include <limits>
 
 #include "heddle/backends/halide/exact.h"
@@ -64,6 +65,19 @@ void attention(KernelBuilder& b, RowBlocks& r, const Node& node, float scale) {
   r.at_block(over);
 }
 
+// A block of keys has its own cotangents, and adds to those of all queries.
+void whole_gradient(KernelBuilder& b, RowBlocks& r, const RowBlocks::Weight& change,
+                    const RowBlocks::Weight& share, const Node& node) {
+  const Func key = r.times(change, node.operands[0], "product0");
+  const Func value = r.times(share, node.operands[4], "product1");
+  const Func query = r.times_rows(change, node.operands[1], "product2");
+  Func out("y0"), queries("y1");
+  r.define_by_blocks(out, {key, value}, queries, query);
+  add_output(b, out, {r.head, r.token, r.depth}, {1, 2});
+  add_output(b, queries, {r.head, r.token, r.depth}, {0});
+  r.schedule_blocks(out, queries, query);
+}
+
 // The share of each pair, and the cotangent of its product.
 void attention_gradient(KernelBuilder& b, RowBlocks& r, const Node& node, float scale,
                         bool by_key) {
@@ -92,13 +106,17 @@ void attention_gradient(KernelBuilder& b, RowBlocks& r, const Node& node, float 
       return by_key ? Expr(place[value]) : Expr(place);
     };
   };
-  Func out("y0");
-  std::vector<Expr> results{r.times_at(r.times(weight(0), by_key ? q : k, "product0"))};
-  if (by_key) results.push_back(r.times_at(r.times(weight(1), d, "product1")));
-  define(out, {r.depth, r.token, r.head}, results);
-  add_output(b, out, {r.head, r.token, r.depth},
-             by_key ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{0});
-  r.schedule_results(out, Func());
+  if (node.op == &op_attention_gradient) {
+    whole_gradient(b, r, weight(0), weight(1), node);
+  } else {
+    std::vector<Expr> results{r.times_at(r.times(weight(0), by_key ? q : k, "product0"))};
+    if (by_key) results.push_back(r.times_at(r.times(weight(1), d, "product1")));
+    Func out("y0");
+    define(out, {r.depth, r.token, r.head}, results);
+    add_output(b, out, {r.head, r.token, r.depth},
+               by_key ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{0});
+    r.schedule_results(out, Func());
+  }
   r.schedule_strip(strip, ps, {score, drive});
 }
 
