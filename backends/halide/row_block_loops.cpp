@@ -25,6 +25,7 @@ void RowBlocks::schedule_results(Func out, Func beside) {
   tasks(out);
   if (beside.defined()) {
     beside.split(token, block, row, r_.rows, kGuard).reorder(row, block, head);
+    beside.vectorize(row, b_.vector, kGuard);
     tasks(beside);
     beside.compute_with(out, block);
   }
@@ -117,6 +118,6 @@ void RowBlocks::schedule_fold(Func lanes, const RDom& panels, Func number) {
   schedule_lanes(lanes, panels.x, {});
 }
 
-void RowBlocks::at_block(Func f) { f.compute_at(out_, block).bound(row, 0, r_.rows); }
+Func RowBlocks::at_block(Func f) { return f.compute_at(out_, block).bound(row, 0, r_.rows); }
 
 }  // namespace heddle::halide

@@ -93,14 +93,22 @@ RDom RowBlocks::panels(const std::string& name) const {
   return p;
 }
 
-Expr RowBlocks::fold_lanes(const Func& f, const std::function<Expr(Expr, Expr)>& combine) const {
-  std::vector<Expr> all;
-  for (int l = 0; l < r_.nr; ++l) all.push_back(f(l, row, block, head));
-  for (; all.size() > 1; all.resize(all.size() / 2)) {
-    const std::size_t half = all.size() / 2;
-    for (std::size_t l = 0; l < half; ++l) all[l] = combine(all[l], all[l + half]);
+// Vectors into one, that into halves: Funcs, for vectors are what is stored.
+void RowBlocks::fold_lanes(const Func& f, const std::function<Expr(Expr, Expr)>& combine,
+                           Func number) {
+  const auto at = [&](const Func& from, const Expr& l) { return from(l, row, block, head); };
+  Func one(f.name() + "_one");
+  Expr all = at(f, lane);
+  for (int l = b_.vector; l < r_.nr; l += b_.vector) all = combine(all, at(f, lane + l));
+  one(lane, row, block, head) = all;
+  one.compute_at(number, row).bound(lane, 0, b_.vector).vectorize(lane);
+  for (int half = b_.vector / 2; half > 1; half /= 2) {
+    Func next(f.name() + "_" + std::to_string(half));
+    next(lane, row, block, head) = combine(at(one, lane), at(one, lane + half));
+    next.compute_at(number, row).bound(lane, 0, half).vectorize(lane);
+    one = next;
   }
-  return all[0];
+  number(row, block, head) = combine(at(one, 0), at(one, 1));
 }
 
 }  // namespace heddle::halide

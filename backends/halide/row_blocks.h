@@ -46,8 +46,8 @@ class RowBlocks {
   Expr seen(const Expr& panel, const Expr& x, const Expr& other) const;
   /// The panels that some row of the block sees.
   RDom panels(const std::string& name) const;
-  /// A fold of the lanes of `f` at a row.
-  Expr fold_lanes(const Func& f, const std::function<Expr(Expr, Expr)>& combine) const;
+  /// A row's number: a fold of its lanes in `f`.
+  void fold_lanes(const Func& f, const std::function<Expr(Expr, Expr)>& combine, Func number);
   std::vector<Expr> row_of_token() const { return {token % r_.rows, token / r_.rows, head}; }
 
   // ---- schedules ----
@@ -64,7 +64,7 @@ class RowBlocks {
   /// What is folded over panels for each lane of a row, and the row's number made of it.
   void schedule_fold(Func lanes, const RDom& panels, Func number);
   /// One number of each row of a block.
-  void at_block(Func f);
+  Func at_block(Func f);
 
  private:
   std::int64_t block_count() const { return (s_.rows + r_.rows - 1) / r_.rows; }

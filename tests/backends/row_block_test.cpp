@@ -12,6 +12,7 @@
 #include "heddle/graph/interpret.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
+#include "ops/support.h"
 
 namespace heddle::testing {
 namespace {
@@ -101,6 +102,25 @@ TEST(RowBlock, EveryResultOnRaggedSizes) {
 
 TEST(RowBlock, NothingIsReadOutside) {
   check_kernels({{2, 33, 77, 32}, {1, 20, 40, 32, {true}}}, true);
+}
+
+// One query is NaN, and one key makes products of both infinities.
+TEST(RowBlock, RowsWithNaNAndInfinity) {
+  for (bool causal : {false, true}) {
+    const Sizes s{1, 37, 50, 32, {causal}};
+    const Function f = one_call(op_attention, s);
+    std::vector<Literal> operands = operands_of(f, s);
+    const auto put = [&](std::size_t i, std::size_t row, double x) {
+      std::vector<double> v = to_doubles(operands[i]);
+      v[row * 32] = x;
+      operands[i] = ops_test::tensor(DType::f32, operands[i].type.dims, v);
+    };
+    put(0, 20, ops_test::kNaN);
+    put(1, 30, ops_test::kInf);
+    const auto want = interpret(Program({f}), "f", operands);
+    const auto got = KernelRunner({kernel_of(f, RecipeKind::row_block)}).run(0, operands);
+    for (std::size_t o = 0; o < want.size(); ++o) expect_close(got[o], want[o], 1e-5, 2e-5, f.name);
+  }
 }
 
 std::size_t row_blocks_of(const Plan& plan) {

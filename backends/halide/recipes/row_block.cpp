@@ -25,6 +25,9 @@ void add_output(KernelBuilder& b, Func f, std::vector<Var> args, std::vector<std
   b.add_group({f, extents, std::move(args), std::move(ports)});
 }
 
+// One instruction. It leaves out NaN, whose share, and so the row's sum, is NaN all the same.
+Expr larger_number(const Expr& a, const Expr& b) { return select(less(a, b), b, a); }
+
 void attention(KernelBuilder& b, RowBlocks& r, const Node& node, float scale) {
   const ValueId q = node.operands[0], k = node.operands[1], v = node.operands[2];
   const float infinity = std::numeric_limits<float>::infinity();
@@ -38,14 +41,15 @@ void attention(KernelBuilder& b, RowBlocks& r, const Node& node, float scale) {
   scores(r.lane, ps, r.row, r.block, r.head) = r.product_at(score, ps);
   mosts(r.lane, r.row, r.block, r.head) = -infinity;
   const Expr so_far = mosts(r.lane, r.row, r.block, r.head);
-  mosts(r.lane, r.row, r.block, r.head) = larger(so_far, r.seen(pm, at(scores, pm), -infinity));
-  most(r.row, r.block, r.head) = r.fold_lanes(mosts, larger);
-  const Expr less = exact_sub(at(scores, pe), most(r.row, r.block, r.head));
-  shares(r.lane, pe, r.row, r.block, r.head) = r.seen(pe, math::exp(exact_mul(less, scale)), 0.f);
+  mosts(r.lane, r.row, r.block, r.head) =
+      larger_number(so_far, r.seen(pm, at(scores, pm), -infinity));
+  r.fold_lanes(mosts, larger_number, most);
+  const Expr below = exact_sub(at(scores, pe), most(r.row, r.block, r.head));
+  shares(r.lane, pe, r.row, r.block, r.head) = r.seen(pe, math::exp(exact_mul(below, scale)), 0.f);
   sums(r.lane, r.row, r.block, r.head) = 0.f;
   sums(r.lane, r.row, r.block, r.head) =
       exact_add(sums(r.lane, r.row, r.block, r.head), at(shares, pt));
-  sum(r.row, r.block, r.head) = r.fold_lanes(sums, exact_add);
+  r.fold_lanes(sums, exact_add, sum);
   over(r.row, r.block, r.head) = exact_div(1.f, sum(r.row, r.block, r.head));
   const Func product =
       r.times([&](const Expr& lane, const Expr& panel,
@@ -62,7 +66,7 @@ void attention(KernelBuilder& b, RowBlocks& r, const Node& node, float scale) {
   r.schedule_fold(mosts, pm, most);
   r.schedule_elements(shares, pe);
   r.schedule_fold(sums, pt, sum);
-  r.at_block(over);
+  r.at_block(over).vectorize(r.row, b.vector, Halide::TailStrategy::GuardWithIf);
 }
 
 // A block of keys has its own cotangents, and adds to those of all queries.
