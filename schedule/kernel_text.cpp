@@ -7,7 +7,8 @@
 //     target "x86-64-linux-avx-avx2-f16c-fma-sse41"
 //     in [784,1] [512,1]
 //     out [512,1]
-//     contract mr=4 nr=16 lhs=none rhs=panel columns_outer=true panels=1 grain=1
+//     contract mr=4 nr=16 lhs=none rhs=panel columns_outer=true dots=false
+//         panels=1 piece=0 ahead=0 grain=1
 //     stage %0 per_tile automatic
 //   }
 #include <variant>
@@ -48,7 +49,7 @@ void each_field(R& recipe, V&& visit) {
     visit("mr", recipe.mr), visit("nr", recipe.nr), visit("lhs", recipe.lhs);
     visit("rhs", recipe.rhs), visit("columns_outer", recipe.columns_outer);
     visit("dots", recipe.dots), visit("panels", recipe.panels);
-    visit("grain", recipe.grain);
+    visit("piece", recipe.piece), visit("ahead", recipe.ahead), visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, Fibres>) {
     visit("strip", recipe.strip), visit("grain", recipe.grain);
   } else if constexpr (std::is_same_v<T, RowBlock>) {

@@ -50,13 +50,14 @@ struct Columns {
 /// A contraction with prologue and epilogue. mr x nr: register tile; panels: rhs panels packed side
 /// by side, so that whole lines are read; grain: outer tiles (groups of panels) per task. dots: the
 /// tile's elements are vectors along the inner axis, which both operands lie along; nothing is
-/// packed. rhs none without dots, of what lies in no panels: it is read once, rows side by side, as
-/// wide as `panels` of nr.
+/// packed. piece > 0: so many inner indices at a time, for a whole group of panels; running sums
+/// wait in scratch. rhs none then, of what lies in no panels: it is read once, where it lies. ahead
+/// > 0: packed panels are asked for so many inner indices before they are multiplied.
 struct Contract {
   int mr = 4, nr = 24;
   Pack lhs = Pack::none, rhs = Pack::panel;
   bool columns_outer = true, dots = false;
-  int panels = 1;
+  int panels = 1, piece = 0, ahead = 0;
   std::int64_t grain = 1;
   bool operator==(const Contract&) const = default;
 };

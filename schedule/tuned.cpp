@@ -70,7 +70,7 @@ std::string to_text(const Tuned& t) {
     return absl::StrCat("{", x.rows, ", ", x.vectors, "}");
   };
   return absl::StrCat("TUNED(", t.registers, ", ", t.floats, ", ", t.cache_kb, ", ", tile(t.tile),
-                      ", ", tile(t.narrow), ", ", tile(t.few), ", ", tile(t.prepared), ", ",
+                      ", ", tile(t.narrow), ", ", tile(t.few), ", ", t.ahead, ", ", tile(t.prepared), ", ",
                       tile(t.block), ", ", t.queries, ", ", t.causal, ", ", t.strip, ", ", t.lanes,
                       ")");
 }

@@ -18,6 +18,7 @@ struct Tuned {
   };
   int registers, floats, cache_kb;
   Tile tile, narrow, few;
+  int ahead;
   Tile prepared, block;
   int queries, causal;
   int strip, lanes;

@@ -12,6 +12,23 @@ namespace {
 // it passes the second level by.)
 constexpr char kPrefetch[] = "llvm.prefetch.p0";
 
+// Of the buffer of that load, which may be left out of the statement.
+HI::Stmt fetch(const HI::Load* load, const Halide::Expr& element) {
+  const Halide::Expr begin =
+      Halide::reinterpret<std::uint64_t>(HI::Variable::make(Halide::Handle(), load->name));
+  const Halide::Expr offset = Halide::cast<std::int64_t>(element) * load->type.element_of().bytes();
+  const Halide::Expr address =
+      Halide::reinterpret(Halide::Handle(), begin + Halide::reinterpret<std::uint64_t>(offset));
+  return HI::Evaluate::make(
+      HI::Call::make(Halide::Int(32), kPrefetch, {address, 0, 3, 1}, HI::Call::Extern));
+}
+
+// The first element of a vector of neighbours; undefined for others.
+Halide::Expr begin_of(const HI::Load* load) {
+  const auto* ramp = load->index.as<HI::Ramp>();
+  return ramp != nullptr && HI::is_const_one(ramp->stride) ? ramp->base : Halide::Expr();
+}
+
 // What a statement fetches: an element of each line that it reads of the inputs.
 class Lines final : public HI::IRVisitor {
  public:
@@ -23,21 +40,37 @@ class Lines final : public HI::IRVisitor {
   void visit(const HI::Load* load) override {
     HI::IRVisitor::visit(load);
     const auto found = distances_.find(load->name);
-    const auto* ramp = load->index.as<HI::Ramp>();
-    if (found == distances_.end() || ramp == nullptr || !HI::is_const_one(ramp->stride)) return;
-    const Halide::Expr begin =
-        Halide::reinterpret<std::uint64_t>(HI::Variable::make(Halide::Handle(), load->name));
-    const Halide::Expr offset =
-        (Halide::cast<std::int64_t>(ramp->base) + Halide::Expr(found->second)) *
-        load->type.element_of().bytes();
-    const Halide::Expr address =
-        Halide::reinterpret(Halide::Handle(), begin + Halide::reinterpret<std::uint64_t>(offset));
-    fetches.push_back(HI::Evaluate::make(
-        HI::Call::make(Halide::Int(32), kPrefetch, {address, 0, 3, 1}, HI::Call::Extern)));
+    const Halide::Expr begin = begin_of(load);
+    if (found == distances_.end() || !begin.defined()) return;
+    fetches.push_back(
+        fetch(load, Halide::cast<std::int64_t>(begin) + Halide::Expr(found->second)));
   }
 
  private:
   const std::map<std::string, std::int64_t>& distances_;
+};
+
+// The vectors that a loop's body loads, each once; running sums, which stay in registers, are the
+// same in each iteration.
+class LoopLoads final : public HI::IRVisitor {
+ public:
+  explicit LoopLoads(const std::string& loop) : loop_(loop) {}
+  std::vector<const HI::Load*> found;
+
+ protected:
+  using HI::IRVisitor::visit;
+  void visit(const HI::Load* load) override {
+    HI::IRVisitor::visit(load);
+    const Halide::Expr begin = begin_of(load);
+    if (!begin.defined() || !HI::expr_uses_var(begin, loop_)) return;
+    for (const HI::Load* other : found) {
+      if (other->name == load->name && HI::equal(other->index, load->index)) return;
+    }
+    found.push_back(load);
+  }
+
+ private:
+  const std::string& loop_;
 };
 
 }  // namespace
@@ -49,6 +82,21 @@ HI::Stmt FetchAhead::visit(const HI::ProducerConsumer* op) {
   const HI::Stmt body = mutate(op->body);
   inside_ = nullptr;
   return HI::ProducerConsumer::make(op->name, true, body);
+}
+
+HI::Stmt FetchAhead::visit(const HI::For* loop) {
+  const auto known = loops_.find(loop->name.substr(loop->name.rfind('.') + 1));
+  if (known == loops_.end()) return HI::IRMutator::visit(loop);
+  LoopLoads loads(loop->name);
+  loop->body.accept(&loads);
+  const Halide::Expr later = HI::Variable::make(Halide::Int(32), loop->name) + known->second;
+  std::vector<HI::Stmt> body;
+  for (const HI::Load* load : loads.found) {
+    body.push_back(fetch(load, HI::substitute(loop->name, later, begin_of(load))));
+  }
+  body.push_back(loop->body);
+  return HI::For::make(loop->name, loop->min, loop->extent, loop->for_type, loop->partition_policy,
+                       loop->device_api, HI::Block::make(body));
 }
 
 HI::Stmt FetchAhead::behind_fetches(const Halide::Expr& read, const HI::Stmt& statement) const {

@@ -1,4 +1,4 @@
-// Rows of inputs that are asked for while the row before them is computed.
+// What is asked for while what comes before it is computed: rows of inputs, parts of panels.
 #ifndef HEDDLE_BACKENDS_HALIDE_FETCH_AHEAD_H_
 #define HEDDLE_BACKENDS_HALIDE_FETCH_AHEAD_H_
 
@@ -10,19 +10,24 @@
 
 namespace heddle::halide {
 
-/// A custom lowering pass: where a stage reads whole lines of an input, those that lie `distance`
-/// elements behind them are fetched. Addresses past an input's end do no harm.
+/// A custom lowering pass. Addresses past the end of what is read do no harm.
 class FetchAhead final : public Halide::Internal::IRMutator {
  public:
+  /// Where a stage reads whole lines of an input, those that lie `distance` elements behind them are
+  /// fetched.
   void add(const std::string& stage, const std::string& input, std::int64_t distance) {
     distances_[stage][input] = distance;
   }
+  /// What a loop over this reduction variable loads as vectors, others in each iteration, is fetched
+  /// so many iterations before.
+  void add_loop(const std::string& variable, int iterations) { loops_[variable] = iterations; }
 
  protected:
   using Halide::Internal::IRMutator::visit;
   Halide::Internal::Stmt visit(const Halide::Internal::ProducerConsumer* op) override;
   Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* let) override;
   Halide::Internal::Stmt visit(const Halide::Internal::Store* store) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::For* loop) override;
 
  private:
   Halide::Internal::Stmt behind_fetches(const Halide::Expr& read,
@@ -30,6 +35,7 @@ class FetchAhead final : public Halide::Internal::IRMutator {
 
   std::map<std::string, std::map<std::string, std::int64_t>> distances_;
   const std::map<std::string, std::int64_t>* inside_ = nullptr;
+  std::map<std::string, int> loops_;
 };
 
 }  // namespace heddle::halide

@@ -11,9 +11,6 @@ Map choose_map(const Function& body, const Target& target);
 Rows choose_rows(const Function& body, const Target& target);
 /// The body must fit columns.
 Columns choose_columns(const Function& body, const Target& target);
-/// Where a contract's right factor is neither packed nor in panels, so many of its rows are read
-/// side by side: they divide the inner extent.
-inline constexpr int kStreamedRows = 16;
 /// The body must have a main contraction.
 Contract choose_contract(const Function& body, const Target& target);
 Scatter choose_scatter(const Function& body, const Target& target);

@@ -55,26 +55,58 @@ int streams(const Function& body, const Node& dot) {
   return count;
 }
 
+// The right factor's columns are nearer to each other than its inner indices.
+bool along_rows(const DotShape& s) { return s.rhs_columns.back() > s.rhs_inner.back(); }
+
+// Known extents, and floats that are not widened while they are packed.
+bool is_plain_float(const Function& body, const Node& node) {
+  const DType dtype = body.type(node.results[0]).dtype;
+  return !is_symbolic(body) && (dtype == DType::f32 || dtype == DType::f64);
+}
+
 // With few rows, packing is most of the memory traffic: wide enough pieces of rhs's rows.
 int panels_for(const DotShape& s, const Contract& c) {
-  const bool along_rows = s.rhs_columns.back() > s.rhs_inner.back();
-  if (!c.columns_outer || c.rhs != Pack::panel || !along_rows || s.m() > 64) return 1;
+  if (!c.columns_outer || c.rhs != Pack::panel || !along_rows(s) || s.m() > 64) return 1;
   const int wanted = s.m() < 32 ? 4 : 2;
   return s.n() >= 2 * wanted * c.nr ? wanted : 1;
+}
+
+// As many columns of the right factor's rows as are read together.
+constexpr int kColumnsTogether = 384;
+
+// Inner indices at a time: of few rows and a long inner axis, so that the left factor's part, a
+// group of panels and the sums stay in the second-level cache; and rows of the right factor are
+// read a page together, not one element of many pages after another. 0: all of them.
+int piece_for(const Function& body, const Node& node, const DotShape& s, const Contract& c) {
+  constexpr int kLeast = 128, kMost = 256;
+  if (!is_plain_float(body, node) || s.m() > 192) return 0;
+  if (!along_rows(s) || s.rhs_inner.size() != 1 || !s.rhs_batch.empty()) return 0;
+  if (!c.columns_outer || s.k() < 2 * kMost || s.n() < 2 * kColumnsTogether) return 0;
+  for (int piece = kMost; piece >= kLeast; --piece) {
+    if (s.k() % piece == 0) return piece;
+  }
+  return 0;
+}
+
+// Whether a packed panel is in a core's own second-level cache while it is read: what Halide
+// prefetches (non-temporally) passes that cache by, so a panel from farther away, or one that other
+// tasks have packed, would come from there again and again.
+bool stays_near(const DotShape& s, const Contract& c, std::size_t element) {
+  constexpr std::int64_t kBytes = 512 << 10;
+  const std::int64_t rows = c.piece > 0 ? c.piece : s.k();
+  return c.rhs == Pack::panel && rows * c.nr * static_cast<std::int64_t>(element) <= kBytes;
 }
 
 // Few rows, both operands along the inner axis: packing the right one would cost as much as the
 // product. What comes after is computed element by element.
 bool wants_dots(const Function& body, const Node& node, const DotShape& s, int lanes) {
   constexpr std::int64_t kFewRows = 64;
-  const DType dtype = body.type(node.results[0]).dtype;
   const std::vector<std::uint32_t> maker = definitions(body);
   const bool plain = maker[node.operands[0].index] == kNoNode &&
-                     maker[node.operands[1].index] == kNoNode && !is_symbolic(body);
+                     maker[node.operands[1].index] == kNoNode && is_plain_float(body, node);
   const bool along = is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2) &&
                      is_contiguous(s.rhs_inner, s.rhs_batch.size() + 2);
   if (!plain || !along || s.m() > kFewRows || s.k() % lanes != 0 || s.k() < 8 * lanes) return false;
-  if (dtype != DType::f32 && dtype != DType::f64) return false;
   return std::none_of(body.nodes.begin(), body.nodes.end(), [&](const Node& other) {
     return other.results[0] != node.results[0] && is_costly(other);
   });
@@ -118,15 +150,15 @@ Contract choose_bytes(const Function& body, const Node& node, const DotShape& s,
   return c;
 }
 
+constexpr int kStreamedRows = 16;  // read side by side
+
 // Few rows, and the right factor's rows are long and lie in memory: packing them would be most of
 // the work. A kilobyte or so of one is read at a time.
 bool wants_streams(const Function& body, const Node& node, const DotShape& s, int lanes) {
   constexpr std::int64_t kFewRows = 16;
-  const DType dtype = body.type(node.results[0]).dtype;
-  if (dtype != DType::f32 && dtype != DType::f64) return false;
-  if (is_symbolic(body) || s.m() > kFewRows || s.k() % kStreamedRows != 0) return false;
-  const bool along_rows = is_contiguous(s.rhs_columns, s.rhs_batch.size() + 2);
-  return along_rows && s.rhs_inner.size() == 1 && s.n() % lanes == 0 && s.n() >= 16 * lanes &&
+  if (!is_plain_float(body, node) || s.m() > kFewRows || s.k() % kStreamedRows != 0) return false;
+  return is_contiguous(s.rhs_columns, s.rhs_batch.size() + 2) && s.rhs_inner.size() == 1 &&
+         s.n() % lanes == 0 && s.n() >= 16 * lanes &&
          lies_in_memory(body, definitions(body), node.operands[1]) &&
          lies_in_memory(body, definitions(body), node.operands[0]) && streams(body, node) < 2;
 }
@@ -135,9 +167,11 @@ Contract choose_streams(const Function& body, const DotShape& s, int lanes, cons
   const Tuned::Tile tile = tuned_for(target).few;
   Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
              .nr = tile.vectors * lanes,
-             .rhs = Pack::none};
-  constexpr std::int64_t kColumns = 384;  // so many of a row are read together, and equally many
-  const std::int64_t groups = (s.n() + kColumns - 1) / kColumns, per = groups * c.nr;
+             .rhs = Pack::none,
+             .piece = kStreamedRows};
+  // Equally many columns in each group.
+  const std::int64_t groups = (s.n() + kColumnsTogether - 1) / kColumnsTogether,
+                     per = groups * c.nr;
   c.panels = static_cast<int>((s.n() + per - 1) / per);
   const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
   c.grain = choose_grain(estimated_ns(body), (s.n() + width - 1) / width * s.batches());
@@ -189,6 +223,10 @@ Contract choose_contract(const Function& body, const Target& target) {
     c.rhs = Pack::whole;
   }
   c.panels = panels_for(s, c);
+  if (const int piece = piece_for(body, node, s, c)) {
+    c.piece = piece, c.panels = kColumnsTogether / c.nr;
+  }
+  if (stays_near(s, c, size_of(dtype))) c.ahead = tuned_for(target).ahead;
   const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
   const std::int64_t tiles =
       c.columns_outer ? (s.n() + width - 1) / width : (s.m() + c.mr - 1) / c.mr;

@@ -127,7 +127,7 @@ schedule {
   target "x86-64-linux-sse41"
   in [3,1] [4,1]
   out [4,1]
-  contract mr=4 nr=8 lhs=none rhs=panel columns_outer=true dots=false panels=1 grain=1
+  contract mr=4 nr=8 lhs=none rhs=panel columns_outer=true dots=false panels=1 piece=0 ahead=0 grain=1
   stage %0 per_tile automatic
 }
 

@@ -227,6 +227,12 @@ std::vector<KernelCase> contract_cases() {
     cases.push_back({"weight step" + sizes({m, n, k}), weight_step(k, m, n), kind, {2, 3}});
     cases.push_back({"masked" + sizes({m, n, k}), masked(m, n, k), kind});
   }
+  // By pieces of the inner axis, where the right factor is read along its rows: sums of 512.
+  for (int layout = 0; layout < 4; ++layout) {
+    cases.push_back(
+        {"pieces " + std::to_string(layout), linear(17, 784, 512, layout), kind, {}, 1e-4});
+  }
+  cases.push_back({"pieces, masked", masked(18, 800, 520), kind, {}, 1e-4});
   cases.push_back({"scores", scores(7, 9, 16), kind});
   cases.push_back({"scores", scores(64, 48, 32), kind});
   cases.push_back({"scores", scores(9, 50, 64), kind});

@@ -13,7 +13,6 @@
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/prepare.h"
-#include "heddle/schedule/recipes/choose.h"
 
 namespace heddle::halide {
 namespace {
@@ -45,7 +44,6 @@ class Tiles {
         rhs_("rhs" + name_),
         part_("part" + name_),
         in_panels_(panel_width(b.kernel.body, b.node(dot).operands[1]) != 0),
-        streams_(c.rhs == Pack::none && !in_panels_),
         bt_(make_vars("bt", dot_.batch().size())) {
     define_funcs();
   }
@@ -68,7 +66,7 @@ class Tiles {
     const Var mid = c_.columns_outer ? mo : no;
     std::vector<Halide::VarOrRVar> order{ni, mi, mid, outer};
     Extent tiles = c_.columns_outer ? ceil_div(this->n(), c_.nr) : ceil_div(this->m(), c_.mr);
-    if (streams_ || (c_.columns_outer && c_.panels > 1)) {
+    if (by_pieces() || (c_.columns_outer && c_.panels > 1)) {
       Var group("group");
       out.split(no, group, no, c_.panels, tail(tiles, c_.panels));
       order.push_back(group);
@@ -89,8 +87,8 @@ class Tiles {
     if (symbolic()) {  // one tile of code, its stores guarded
       for (const Var& v : {outer, mid, ni}) out.partition(v, Halide::Partition::Never);
     }
-    if (streams_) {
-      schedule_streams(out, outer);
+    if (by_pieces()) {
+      schedule_pieces(out, outer);
     } else {
       hold_tile(prod_.compute_at(out, mid));
     }
@@ -104,9 +102,9 @@ class Tiles {
   }
 
  private:
-  // Few rows: the right factor is read once, where it lies, some rows of it side by side; sums wait
-  // in scratch while a group of panels passes.
-  void schedule_streams(Func out, const Var& group) {
+  bool by_pieces() const { return c_.piece > 0; }
+  // Sums wait in scratch while a piece of a group of panels passes.
+  void schedule_pieces(Func out, const Var& group) {
     prod_.compute_at(out, group).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
     prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
     prod_.update().reorder(j_, i_, io_, jo_, pieces_);
@@ -119,6 +117,7 @@ class Tiles {
     tile.bound_extent(jo_, 1).bound_extent(io_, 1);  // said: symbolic edges hide it
     tile.vectorize(j_, vector_).unroll(j_).unroll(i_);
     tile.update().reorder(j_, i_, k_).vectorize(j_, vector_).unroll(j_).unroll(i_);
+    if (c_.ahead > 0) b_.ahead.add_loop(k_.x.name(), c_.ahead);
   }
 
   bool symbolic() const { return is_symbolic(b_.kernel.body); }
@@ -155,8 +154,8 @@ class Tiles {
       places_ = Func("places" + name_);
       places_(j_) = Halide::Tuple(unflatten(min(j_, constant(n() - 1)), dot_.columns()));
     }
-    k_ = RDom(0, streams_ ? Expr(kStreamedRows) : constant(k()), "k" + name_);
-    const Expr q = streams_ ? kb_ * kStreamedRows + k_ : Expr(k_);
+    k_ = RDom(0, by_pieces() ? Expr(c_.piece) : constant(k()), "k" + name_);
+    const Expr q = by_pieces() ? kb_ * c_.piece + k_ : Expr(k_);
     const Index batch = as_index(bt_), left_batch = dot_.left_batch(batch);
     define_panel(lhs_, i_, io_, left_batch,
                  [&](const Index& inner) { return left(left_batch, io_ * c_.mr + i_, inner); });
@@ -168,11 +167,11 @@ class Tiles {
     const Expr x = c_.rhs == Pack::none ? right(batch, jo_ * c_.nr + j_, unflatten(q, dot_.inner()))
                                         : Expr(rhs_(with({j_, q, jo_}, batch)));
     const std::vector<Expr> arguments = with({j_, i_, jo_, io_}, batch);
-    if (!streams_) return define_sum(prod_, arguments, a, x);
+    if (!by_pieces()) return define_sum(prod_, arguments, a, x);
     std::vector<Expr> in_piece = arguments;
     in_piece.push_back(kb_);
     define_sum(part_, in_piece, a, x);
-    pieces_ = RDom(0, constant(k()) / kStreamedRows, "pieces" + name_);
+    pieces_ = RDom(0, constant(k()) / c_.piece, "pieces" + name_);
     in_piece.back() = pieces_;
     define(prod_, arguments, {Halide::Internal::make_zero(a.type())});
     const Expr sum = prod_(arguments), part = part_(in_piece);
@@ -240,7 +239,9 @@ class Tiles {
       }
       loops.unroll(rows);
     }
-    if (kind == Pack::panel) {
+    if (kind == Pack::panel && by_pieces()) {
+      f.compute_at(prod_, pieces_.x);
+    } else if (kind == Pack::panel) {
       f.compute_at(out, at);
       if (c_.panels == 1) f.bound_extent(f.args()[2], 1);
     } else {
@@ -286,11 +287,10 @@ class Tiles {
   int vector_;
   std::string name_;
   Func prod_, lhs_, rhs_;
-  Func part_;    ///< what some rows of the right factor add to prod_
+  Func part_;    ///< what a piece adds to prod_
   Func places_;  ///< of columns, along each of their axes; undefined: found in place
   Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, kb_{"kb"};
   const bool in_panels_;  ///< the right factor
-  const bool streams_;    ///< the right factor, past few rows
   std::vector<Var> bt_;   ///< of each axis of the batch
   RDom k_, pieces_;
 };
