@@ -133,8 +133,9 @@ void tune() {
         "gemm/NN/128x3072x768"});
   take(tuned, "few", &Tuned::few, all,
        {"gemm/NN/8x768x3072", "gemm/NN/32x768x3072", "train/mlp_784_512_256_10"});
-  take(tuned, "ahead", &Tuned::ahead, {0, 1, 2, 3, 4, 6},
-       {"gemm/NN/512", "gemm/NT/512", "gemm/NN/1024", "gemm/NN/128x768x3072", "gemm/TN/512"});
+  take(tuned, "ahead", &Tuned::ahead, {0, 4, 8, 12, 16, 24},
+       {"gemm/NN/512", "gemm/NT/512", "gemm/NN/1024", "gemm/NN/128x768x3072", "net/transformer",
+        "net/transformer_grad"});
   take(tuned, "prepared", &Tuned::prepared, all, {"net/mlp", "net/transformer"});
   take(tuned, "block", &Tuned::block, all, {"net/attention_128", "net/attention_512"});
   take(tuned, "queries", &Tuned::queries, {16, 32, 64}, {"net/attention_128", "net/attention_512"});

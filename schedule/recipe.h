@@ -52,7 +52,7 @@ struct Columns {
 /// tile's elements are vectors along the inner axis, which both operands lie along; nothing is
 /// packed. piece > 0: so many inner indices at a time, for a whole group of panels; running sums
 /// wait in scratch. rhs none then, of what lies in no panels: it is read once, where it lies. ahead
-/// > 0: packed panels are asked for so many inner indices before they are multiplied.
+/// > 0: what panels have is asked for so many inner indices before it is multiplied.
 struct Contract {
   int mr = 4, nr = 24;
   Pack lhs = Pack::none, rhs = Pack::panel;

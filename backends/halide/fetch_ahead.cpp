@@ -42,8 +42,7 @@ class Lines final : public HI::IRVisitor {
     const auto found = distances_.find(load->name);
     const Halide::Expr begin = begin_of(load);
     if (found == distances_.end() || !begin.defined()) return;
-    fetches.push_back(
-        fetch(load, Halide::cast<std::int64_t>(begin) + Halide::Expr(found->second)));
+    fetches.push_back(fetch(load, Halide::cast<std::int64_t>(begin) + Halide::Expr(found->second)));
   }
 
  private:

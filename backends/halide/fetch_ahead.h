@@ -13,13 +13,13 @@ namespace heddle::halide {
 /// A custom lowering pass. Addresses past the end of what is read do no harm.
 class FetchAhead final : public Halide::Internal::IRMutator {
  public:
-  /// Where a stage reads whole lines of an input, those that lie `distance` elements behind them are
-  /// fetched.
+  /// Where a stage reads whole lines of an input, those that lie `distance` elements behind them
+  /// are fetched.
   void add(const std::string& stage, const std::string& input, std::int64_t distance) {
     distances_[stage][input] = distance;
   }
-  /// What a loop over this reduction variable loads as vectors, others in each iteration, is fetched
-  /// so many iterations before.
+  /// What a loop over this reduction variable loads as vectors, others in each iteration, is
+  /// fetched so many iterations before.
   void add_loop(const std::string& variable, int iterations) { loops_[variable] = iterations; }
 
  protected:

@@ -88,15 +88,6 @@ int piece_for(const Function& body, const Node& node, const DotShape& s, const C
   return 0;
 }
 
-// Whether a packed panel is in a core's own second-level cache while it is read: what Halide
-// prefetches (non-temporally) passes that cache by, so a panel from farther away, or one that other
-// tasks have packed, would come from there again and again.
-bool stays_near(const DotShape& s, const Contract& c, std::size_t element) {
-  constexpr std::int64_t kBytes = 512 << 10;
-  const std::int64_t rows = c.piece > 0 ? c.piece : s.k();
-  return c.rhs == Pack::panel && rows * c.nr * static_cast<std::int64_t>(element) <= kBytes;
-}
-
 // Few rows, both operands along the inner axis: packing the right one would cost as much as the
 // product. What comes after is computed element by element.
 bool wants_dots(const Function& body, const Node& node, const DotShape& s, int lanes) {
@@ -132,6 +123,7 @@ Contract choose_prepared(const Function& body, const Node& node, const DotShape&
                         is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
   c.lhs = in_place ? Pack::none : Pack::whole;
   c.columns_outer = true;
+  c.ahead = tuned_for(target).ahead;
   c.grain = choose_grain(estimated_ns(body), (s.n() + c.nr - 1) / c.nr);
   return c;
 }
@@ -226,7 +218,7 @@ Contract choose_contract(const Function& body, const Target& target) {
   if (const int piece = piece_for(body, node, s, c)) {
     c.piece = piece, c.panels = kColumnsTogether / c.nr;
   }
-  if (stays_near(s, c, size_of(dtype))) c.ahead = tuned_for(target).ahead;
+  c.ahead = tuned_for(target).ahead;
   const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
   const std::int64_t tiles =
       c.columns_outer ? (s.n() + width - 1) / width : (s.m() + c.mr - 1) / c.mr;
