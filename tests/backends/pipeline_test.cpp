@@ -114,7 +114,7 @@ function @f  arena 0 bytes, 1 steps
   0: kernel0(x:f32[2,3], w:f32[3,4]) -> (out:y:f32[2,4])
       dot_general+mul+add  64 flops, 104 bytes
 )"},
-    {"backend_lowering", R"(// kernel0 hd_kfc9fc88752757c0beb1af5bf
+    {"backend_lowering", R"(// kernel0 hd_kc761dd2b3215335ef729cce5
 func @kernel(x0: f32[2,3], x1: f32[3,4]) -> (y0: f32[2,4]) {
   %0 = dot_general(x0, x1) {lhs_batch = [], lhs_contract = [1], rhs_batch = [], rhs_contract = [0]} : f32[2,4]
   %1 = constant 0x1.4p+2 : f32[]
