@@ -71,6 +71,14 @@ int panels_for(const DotShape& s, const Contract& c) {
   return s.n() >= 2 * wanted * c.nr ? wanted : 1;
 }
 
+// Whether a task makes whole rows of the result: for an epilogue that streams whole arrays, and for
+// sums so short that storing them counts, a page for each row of a narrower tile.
+bool walks_along_rows(const Function& body, const Node& node, const DotShape& s) {
+  const bool mostly_stores =
+      s.k() <= 256 && s.m() > 192 && s.n() >= 768 && s.rhs_batch.empty() && !is_symbolic(body);
+  return mostly_stores || (streams(body, node) >= 2 && s.k() <= 512);
+}
+
 // As many columns of the right factor's rows as are read together.
 constexpr int kColumnsTogether = 384;
 
@@ -205,8 +213,7 @@ Contract choose_contract(const Function& body, const Target& target) {
   constexpr std::int64_t kShortInner = 64;
   const bool in_place =
       !prologue && (is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2) || s.k() <= kShortInner);
-  // An epilogue that streams whole arrays wants to walk along their rows.
-  c.columns_outer = streams(body, node) < 2 || s.k() > 512;
+  c.columns_outer = !walks_along_rows(body, node, s);
   if (c.columns_outer) {
     c.lhs = in_place ? Pack::none : Pack::whole;
     c.rhs = Pack::panel;
