@@ -4,14 +4,14 @@ import sys
 import time
 
 
-def best(call, seconds=1.5):
-    """Microseconds of the best sample; a sample groups calls so that it lasts a millisecond."""
-    end = time.perf_counter() + 0.3
+def best(call, seconds=0.5, warm=0.15):
+    """Microseconds of the best sample; a sample groups calls so that it lasts a millisecond. As long as ours are sampled."""
+    end = time.perf_counter() + warm
     calls = 0
     while time.perf_counter() < end:
         call()
         calls += 1
-    group = max(1, int(calls / 0.3 / 1000))
+    group = max(1, int(calls / warm / 1000))
     found = float("inf")
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
