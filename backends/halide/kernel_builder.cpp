@@ -224,7 +224,9 @@ void KernelBuilder::make_stage_once(const Stage& stage) {
                            n.attributes.as<DotAttributes>().rhs_contract.back() + 1 ==
                                static_cast<std::int64_t>(elements.type(n.operands[1]).rank());
   if (along_rows && matrix_rows) return stage_lanes(*this, stage);
-  stage_columns(*this, stage, plain_columns());
+  std::optional<Columns> rows;
+  if (n.op == &op_dot_general) rows = choose_row_times_matrix(kernel.body, n, kernel.target);
+  stage_columns(*this, stage, rows.value_or(plain_columns()));
 }
 
 }  // namespace heddle::halide

@@ -2,6 +2,8 @@
 #ifndef HEDDLE_SCHEDULE_RECIPES_CHOOSE_H_
 #define HEDDLE_SCHEDULE_RECIPES_CHOOSE_H_
 
+#include <optional>
+
 #include "heddle/schedule/kernel.h"
 
 namespace heddle {
@@ -11,6 +13,10 @@ Map choose_map(const Function& body, const Target& target);
 Rows choose_rows(const Function& body, const Target& target);
 /// The body must fit columns.
 Columns choose_columns(const Function& body, const Target& target);
+/// For a stage of its own: one row times a matrix whose rows lie in order, summed row by row.
+/// Nothing for other products.
+std::optional<Columns> choose_row_times_matrix(const Function& body, const Node& dot,
+                                               const Target& target);
 /// The body must have a main contraction.
 Contract choose_contract(const Function& body, const Target& target);
 Scatter choose_scatter(const Function& body, const Target& target);

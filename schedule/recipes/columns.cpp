@@ -93,6 +93,16 @@ std::optional<Columns> by_rows(const Function& body, const Sums& sums, int lanes
 
 }  // namespace
 
+std::optional<Columns> choose_row_times_matrix(const Function& body, const Node& dot,
+                                               const Target& target) {
+  const DotShape s = dot_shape(body, dot);
+  if (s.m() != 1 || s.batches() != 1 || s.rhs_columns.size() != 1 || s.inner.size() != 1 ||
+      s.rhs_columns[0] < s.rhs_inner[0])
+    return std::nullopt;
+  const Sums sums{.columns = s.n(), .rows = s.k(), .by_fours = s.k() % kRowsTogether == 0};
+  return by_rows(body, sums, lanes_of(body.type(dot.results[0]).dtype, target), target);
+}
+
 Columns choose_columns(const Function& body, const Target& target) {
   const Sums sums = sums_of(body);
   const int lanes = lanes_of(body, target);
