@@ -152,6 +152,13 @@ Contract choose_bytes(const Function& body, const Node& node, const DotShape& s,
 
 constexpr int kStreamedRows = 16;  // read side by side
 
+// Rows whole pages apart share the sets of the first-level cache, which holds eight lines of one.
+int streamed_rows(const Function& body, const Node& node, const DotShape& s) {
+  constexpr std::int64_t kPage = 4096;
+  const auto bytes = static_cast<std::int64_t>(size_of(body.type(node.operands[1]).dtype));
+  return s.n() * bytes % kPage == 0 ? kStreamedRows / 2 : kStreamedRows;
+}
+
 // Few rows, and the right factor's rows are long and lie in memory: packing them would be most of
 // the work. A kilobyte or so of one is read at a time.
 bool wants_streams(const Function& body, const Node& node, const DotShape& s, int lanes) {
@@ -163,12 +170,13 @@ bool wants_streams(const Function& body, const Node& node, const DotShape& s, in
          lies_in_memory(body, definitions(body), node.operands[0]) && streams(body, node) < 2;
 }
 
-Contract choose_streams(const Function& body, const DotShape& s, int lanes, const Target& target) {
+Contract choose_streams(const Function& body, const Node& node, const DotShape& s, int lanes,
+                        const Target& target) {
   const Tuned::Tile tile = tuned_for(target).few;
   Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
              .nr = tile.vectors * lanes,
              .rhs = Pack::none,
-             .piece = kStreamedRows};
+             .piece = streamed_rows(body, node, s)};
   // Equally many columns in each group.
   const std::int64_t groups = (s.n() + kColumnsTogether - 1) / kColumnsTogether,
                      per = groups * c.nr;
@@ -202,7 +210,7 @@ Contract choose_contract(const Function& body, const Target& target) {
     return choose_bytes(body, node, s, lanes, target, bytes->depth);
   }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
-  if (wants_streams(body, node, s, lanes)) return choose_streams(body, s, lanes, target);
+  if (wants_streams(body, node, s, lanes)) return choose_streams(body, node, s, lanes, target);
   const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
   Contract c{.mr = tile.rows, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);
