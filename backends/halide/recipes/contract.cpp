@@ -214,6 +214,7 @@ class Tiles {
     if (kind == Pack::none) return;
     f.bound_extent(free, width);
     Halide::Stage loops = by_axes() ? f.update() : Halide::Stage(f);
+    const int side = kind == Pack::whole && contiguous ? panels_of_a_line(extent, width) : 1;
     if (free.same_as(j_) && places_.defined()) {
       // Neighbours may be in different rows: column by column, whose loads do not wait for each
       // other.
@@ -222,7 +223,12 @@ class Tiles {
       loops.reorder(order);
     } else if (contiguous || by_axes()) {
       order_panel(loops, f, free, kind == Pack::panel && c_.panels > 1);
+      if (side > 1) {
+        Var beside("beside");
+        loops.split(f.args()[2], f.args()[2], beside, side).reorder(free, beside, q_);
+      }
       if (contiguous && width % vector_ == 0) loops.vectorize(free, vector_);
+      if (contiguous && width < vector_ && !symbolic()) loops.vectorize(free);
       if (!symbolic() || width <= vector_) loops.unroll(free);
     } else {  // transposing: vector loads along k, scattered stores
       Var qi("qi"), fi("fi");
@@ -247,8 +253,17 @@ class Tiles {
     } else {
       f.compute_root();
       split_panels(loops, f.args()[2], free.same_as(j_) ? dot_.shape().n() : dot_.shape().m(),
-                   width, ceil_div(extent, width));
+                   width * side, ceil_div(extent, width * side));
     }
+  }
+
+  // Whole lines of the operand are read once, for as many panels as have part of one.
+  int panels_of_a_line(const Extent& extent, int width) const {
+    constexpr int kLine = 64;
+    const int side = kLine / (width * static_cast<int>(size_of(dtype_)));
+    return side > 1 && !by_axes() && !symbolic() && ceil_div(extent, width).divisible_by(side)
+               ? side
+               : 1;
   }
 
   std::vector<Halide::VarOrRVar> inner_loops(const Func& f) const {
