@@ -8,19 +8,20 @@ namespace HI = Halide::Internal;
 
 namespace {
 
-// For reading, into all levels: LLVM's intrinsic, whose result nobody takes. (What Halide has for
-// it passes the second level by.)
+// Into all levels: LLVM's intrinsic, whose result nobody takes. (What Halide has for it passes the
+// second level by.)
 constexpr char kPrefetch[] = "llvm.prefetch.p0";
 
-// Of the buffer of that load, which may be left out of the statement.
-HI::Stmt fetch(const HI::Load* load, const Halide::Expr& element) {
+// An element of a buffer whose elements have that many bytes; it is not looked at there.
+HI::Stmt fetch(const std::string& buffer, const Halide::Expr& element, int bytes,
+               bool for_writing = false) {
   const Halide::Expr begin =
-      Halide::reinterpret<std::uint64_t>(HI::Variable::make(Halide::Handle(), load->name));
-  const Halide::Expr offset = Halide::cast<std::int64_t>(element) * load->type.element_of().bytes();
+      Halide::reinterpret<std::uint64_t>(HI::Variable::make(Halide::Handle(), buffer));
+  const Halide::Expr offset = Halide::cast<std::int64_t>(element) * bytes;
   const Halide::Expr address =
       Halide::reinterpret(Halide::Handle(), begin + Halide::reinterpret<std::uint64_t>(offset));
-  return HI::Evaluate::make(
-      HI::Call::make(Halide::Int(32), kPrefetch, {address, 0, 3, 1}, HI::Call::Extern));
+  return HI::Evaluate::make(HI::Call::make(Halide::Int(32), kPrefetch,
+                                           {address, for_writing ? 1 : 0, 3, 1}, HI::Call::Extern));
 }
 
 // The first element of a vector of neighbours; undefined for others.
@@ -29,24 +30,27 @@ Halide::Expr begin_of(const HI::Load* load) {
   return ramp != nullptr && HI::is_const_one(ramp->stride) ? ramp->base : Halide::Expr();
 }
 
-// What a statement fetches: an element of each line that it reads of the inputs.
+// What a statement fetches: an element for each line that it reads of the inputs.
 class Lines final : public HI::IRVisitor {
  public:
-  explicit Lines(const std::map<std::string, std::int64_t>& distances) : distances_(distances) {}
+  explicit Lines(const FetchAhead::Fetches& wanted) : wanted_(wanted) {}
   std::vector<HI::Stmt> fetches;
 
  protected:
   using HI::IRVisitor::visit;
   void visit(const HI::Load* load) override {
     HI::IRVisitor::visit(load);
-    const auto found = distances_.find(load->name);
+    const auto found = wanted_.find(load->name);
     const Halide::Expr begin = begin_of(load);
-    if (found == distances_.end() || !begin.defined()) return;
-    fetches.push_back(fetch(load, Halide::cast<std::int64_t>(begin) + Halide::Expr(found->second)));
+    if (found == wanted_.end() || !begin.defined()) return;
+    for (const FetchAhead::Fetch& f : found->second) {
+      const Halide::Expr element = Halide::cast<std::int64_t>(begin) + Halide::Expr(f.distance);
+      fetches.push_back(fetch(f.buffer, element, load->type.element_of().bytes(), f.for_writing));
+    }
   }
 
  private:
-  const std::map<std::string, std::int64_t>& distances_;
+  const FetchAhead::Fetches& wanted_;
 };
 
 // The vectors that a loop's body loads, each once; running sums, which stay in registers, are the
@@ -75,8 +79,8 @@ class LoopLoads final : public HI::IRVisitor {
 }  // namespace
 
 HI::Stmt FetchAhead::visit(const HI::ProducerConsumer* op) {
-  const auto found = op->is_producer ? distances_.find(op->name) : distances_.end();
-  if (found == distances_.end()) return HI::IRMutator::visit(op);
+  const auto found = op->is_producer ? stages_.find(op->name) : stages_.end();
+  if (found == stages_.end()) return HI::IRMutator::visit(op);
   inside_ = &found->second;
   const HI::Stmt body = mutate(op->body);
   inside_ = nullptr;
@@ -91,7 +95,8 @@ HI::Stmt FetchAhead::visit(const HI::For* loop) {
   const Halide::Expr later = HI::Variable::make(Halide::Int(32), loop->name) + known->second;
   std::vector<HI::Stmt> body;
   for (const HI::Load* load : loads.found) {
-    body.push_back(fetch(load, HI::substitute(loop->name, later, begin_of(load))));
+    const Halide::Expr element = HI::substitute(loop->name, later, begin_of(load));
+    body.push_back(fetch(load->name, element, load->type.element_of().bytes()));
   }
   body.push_back(loop->body);
   return HI::For::make(loop->name, loop->min, loop->extent, loop->for_type, loop->partition_policy,

@@ -1,4 +1,5 @@
-// What is asked for while what comes before it is computed: rows of inputs, parts of panels.
+// What is asked for while what comes before it is computed: rows of inputs and of outputs, parts of
+// panels.
 #ifndef HEDDLE_BACKENDS_HALIDE_FETCH_AHEAD_H_
 #define HEDDLE_BACKENDS_HALIDE_FETCH_AHEAD_H_
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace heddle::halide {
 
@@ -16,11 +18,22 @@ class FetchAhead final : public Halide::Internal::IRMutator {
   /// Where a stage reads whole lines of an input, those that lie `distance` elements behind them
   /// are fetched.
   void add(const std::string& stage, const std::string& input, std::int64_t distance) {
-    distances_[stage][input] = distance;
+    stages_[stage][input].push_back({input, distance, false});
+  }
+  /// There the lines of an output at the same place are fetched, too: its stores need not wait.
+  void add_output(const std::string& stage, const std::string& input, const std::string& output) {
+    stages_[stage][input].push_back({output, 0, true});
   }
   /// What a loop over this reduction variable loads as vectors, others in each iteration, is
   /// fetched so many iterations before.
   void add_loop(const std::string& variable, int iterations) { loops_[variable] = iterations; }
+
+  struct Fetch {
+    std::string buffer;
+    std::int64_t distance;  ///< elements
+    bool for_writing;
+  };
+  using Fetches = std::map<std::string, std::vector<Fetch>>;  ///< by the input that is read
 
  protected:
   using Halide::Internal::IRMutator::visit;
@@ -33,8 +46,8 @@ class FetchAhead final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt behind_fetches(const Halide::Expr& read,
                                         const Halide::Internal::Stmt& statement) const;
 
-  std::map<std::string, std::map<std::string, std::int64_t>> distances_;
-  const std::map<std::string, std::int64_t>* inside_ = nullptr;
+  std::map<std::string, Fetches> stages_;
+  const Fetches* inside_ = nullptr;
   std::map<std::string, int> loops_;
 };
 

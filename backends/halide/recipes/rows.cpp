@@ -28,6 +28,18 @@ class RowStages {
   void compute_at(Func consumer, Var row) {
     for (const auto& place : places_) place(consumer, row);
   }
+  // Of outputs that lie as what a stage reads: once they are made.
+  void fetch_outputs() {
+    for (const auto& [stage, port] : ahead_) {
+      for (const OutputGroup& group : b_.outputs) {
+        for (std::size_t e = 0; e < group.ports.size(); ++e) {
+          if (!lies_alike(port, group.ports[e])) continue;
+          const std::string element = group.ports.size() > 1 ? "." + std::to_string(e) : "";
+          b_.ahead.add_output(stage, b_.inputs[port].name(), group.f.name() + element);
+        }
+      }
+    }
+  }
 
  private:
   // Rows beyond the last one are computed with it, and dropped.
@@ -92,7 +104,13 @@ class RowStages {
     for (std::size_t p : ports) {
       const std::int64_t row = b_.kernel.in[p].strides[axes_ - 1].constant();
       b_.ahead.add(stage.name(), b_.inputs[p].name(), row);
+      ahead_.emplace_back(stage.name(), p);
     }
+  }
+  bool lies_alike(std::size_t in, std::size_t out) const {
+    const Type &a = b_.elements.type(b_.kernel.body.inputs[in].value),
+               &b = b_.elements.type(b_.kernel.body.outputs[out].value);
+    return a == b && b_.kernel.in[in].strides == b_.kernel.out[out].strides;
   }
 
   KernelBuilder& b_;
@@ -101,6 +119,7 @@ class RowStages {
   Extents extents_;
   Extent count_;
   std::vector<std::function<void(Func, Var)>> places_;
+  std::vector<std::pair<std::string, std::size_t>> ahead_;  ///< stages, and ports they read
 };
 
 // The loop over rows of one group of outputs, in tasks of `grain` rows. Returns its variable.
@@ -154,6 +173,7 @@ void apply(KernelBuilder& b, const Rows& rows) {
     }
   }
   b.make_outputs();
+  stages.fetch_outputs();
   std::optional<Var> row;
   const bool symbolic = is_symbolic(b.kernel.body);
   for (OutputGroup& group : b.outputs) {
