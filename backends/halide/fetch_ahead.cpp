@@ -30,10 +30,12 @@ Halide::Expr begin_of(const HI::Load* load) {
   return ramp != nullptr && HI::is_const_one(ramp->stride) ? ramp->base : Halide::Expr();
 }
 
-// What a statement fetches: an element for each line that it reads of the inputs.
+// What a statement fetches: an element for each line that it reads of the inputs. `last`: where the
+// statements before it began to read each; a line is fetched once.
 class Lines final : public HI::IRVisitor {
  public:
-  explicit Lines(const FetchAhead::Fetches& wanted) : wanted_(wanted) {}
+  Lines(const FetchAhead::Fetches& wanted, std::map<std::string, Halide::Expr>& last)
+      : wanted_(wanted), last_(last) {}
   std::vector<HI::Stmt> fetches;
 
  protected:
@@ -42,7 +44,8 @@ class Lines final : public HI::IRVisitor {
     HI::IRVisitor::visit(load);
     const auto found = wanted_.find(load->name);
     const Halide::Expr begin = begin_of(load);
-    if (found == wanted_.end() || !begin.defined()) return;
+    if (found == wanted_.end() || !begin.defined() || is_in_last_line(load, begin)) return;
+    last_[load->name] = begin;
     for (const FetchAhead::Fetch& f : found->second) {
       const Halide::Expr element = Halide::cast<std::int64_t>(begin) + Halide::Expr(f.distance);
       fetches.push_back(fetch(f.buffer, element, load->type.element_of().bytes(), f.for_writing));
@@ -50,7 +53,16 @@ class Lines final : public HI::IRVisitor {
   }
 
  private:
+  bool is_in_last_line(const HI::Load* load, const Halide::Expr& begin) const {
+    constexpr std::int64_t kLine = 64;
+    const auto last = last_.find(load->name);
+    if (last == last_.end()) return false;
+    const auto off = HI::as_const_int(HI::simplify(begin - last->second));
+    return off && *off >= 0 && *off * load->type.element_of().bytes() < kLine;
+  }
+
   const FetchAhead::Fetches& wanted_;
+  std::map<std::string, Halide::Expr>& last_;
 };
 
 // The vectors that a loop's body loads, each once; running sums, which stay in registers, are the
@@ -82,12 +94,14 @@ HI::Stmt FetchAhead::visit(const HI::ProducerConsumer* op) {
   const auto found = op->is_producer ? stages_.find(op->name) : stages_.end();
   if (found == stages_.end()) return HI::IRMutator::visit(op);
   inside_ = &found->second;
+  last_.clear();
   const HI::Stmt body = mutate(op->body);
   inside_ = nullptr;
   return HI::ProducerConsumer::make(op->name, true, body);
 }
 
 HI::Stmt FetchAhead::visit(const HI::For* loop) {
+  last_.clear();
   const auto known = loops_.find(loop->name.substr(loop->name.rfind('.') + 1));
   if (known == loops_.end()) return HI::IRMutator::visit(loop);
   LoopLoads loads(loop->name);
@@ -103,19 +117,23 @@ HI::Stmt FetchAhead::visit(const HI::For* loop) {
                        loop->device_api, HI::Block::make(body));
 }
 
-HI::Stmt FetchAhead::behind_fetches(const Halide::Expr& read, const HI::Stmt& statement) const {
-  Lines lines(*inside_);
+std::vector<HI::Stmt> FetchAhead::fetches_of(const Halide::Expr& read) {
+  Lines lines(*inside_, last_);
   read.accept(&lines);
-  lines.fetches.push_back(statement);
-  return HI::Block::make(lines.fetches);
+  return std::move(lines.fetches);
 }
 
 HI::Stmt FetchAhead::visit(const HI::LetStmt* let) {
-  const HI::Stmt same = HI::IRMutator::visit(let);
-  return inside_ == nullptr ? same : behind_fetches(let->value, same);
+  if (inside_ == nullptr) return HI::IRMutator::visit(let);
+  std::vector<HI::Stmt> all = fetches_of(let->value);
+  all.push_back(HI::IRMutator::visit(let));
+  return HI::Block::make(all);
 }
 HI::Stmt FetchAhead::visit(const HI::Store* store) {
-  return inside_ == nullptr ? HI::Stmt(store) : behind_fetches(store->value, store);
+  if (inside_ == nullptr) return store;
+  std::vector<HI::Stmt> all = fetches_of(store->value);
+  all.push_back(store);
+  return HI::Block::make(all);
 }
 
 }  // namespace heddle::halide

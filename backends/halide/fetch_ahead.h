@@ -43,11 +43,11 @@ class FetchAhead final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::For* loop) override;
 
  private:
-  Halide::Internal::Stmt behind_fetches(const Halide::Expr& read,
-                                        const Halide::Internal::Stmt& statement) const;
+  std::vector<Halide::Internal::Stmt> fetches_of(const Halide::Expr& read);
 
   std::map<std::string, Fetches> stages_;
   const Fetches* inside_ = nullptr;
+  std::map<std::string, Halide::Expr> last_;  ///< where the last load of each input began
   std::map<std::string, int> loops_;
 };
 
