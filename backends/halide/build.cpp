@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/backends/halide/across.h"
 #include "heddle/backends/halide/conversion.h"
 #include "heddle/backends/halide/gpu/apply.h"
 #include "heddle/backends/halide/gpu/device_math.h"
@@ -137,6 +138,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
   for (const OutputGroup& g : b.outputs) outputs.push_back(g.f);
   Halide::Pipeline pipeline(outputs);
   TailMasks masks(outputs[0].output_buffers()[0].name());
+  BlocksAcross across;
   RareLanes rare;
   ScratchCounter scratch;
   gpu::ThreadRegisters registers(b.thread_registers);
@@ -150,6 +152,7 @@ KernelFacts compile_kernel(const Kernel& kernel, const std::string& object_path,
     pipeline.add_custom_lowering_pass(&limits, [] {});
   } else {
     pipeline.add_custom_lowering_pass(&masks, [] {});
+    pipeline.add_custom_lowering_pass(&across, [] {});
     pipeline.add_custom_lowering_pass(&b.ahead, [] {});
     // What depends on symbols comes from the heap, uncounted.
     if (!is_symbolic(k.body)) pipeline.add_custom_lowering_pass(&scratch, [] {});

@@ -151,7 +151,7 @@ void KernelBuilder::schedule_map(OutputGroup& group, const Map& map) {
   const std::size_t n = group.extents.size();
   if (n == 0) return;
   if (const auto across = transposed_axis(kernel, group)) {
-    return schedule_transposed(group, map, *across);
+    return schedule_transposed(*this, group, map, *across);
   }
   if (is_symbolic(kernel.body)) return schedule_symbolic_map(group, map);
   Func f = group.f;

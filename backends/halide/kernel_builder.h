@@ -91,7 +91,8 @@ void store_conv(KernelBuilder& b);
 /// The axis of a Map's outputs, not the last, along which one of its inputs lies in memory; and its
 /// loops in tiles of both.
 std::optional<std::size_t> transposed_axis(const Kernel& kernel, const OutputGroup& group);
-void schedule_transposed(OutputGroup& group, const Map& map, std::size_t across);
+void schedule_transposed(const KernelBuilder& b, OutputGroup& group, const Map& map,
+                         std::size_t across);
 
 /// Outputs along one axis of a concatenation: part by part, instead of make_outputs.
 struct Joined {
