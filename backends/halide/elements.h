@@ -51,7 +51,10 @@ class Elements {
     std::size_t operand;
     Expr index, place;
   };
-  void take_part(ValueId v, Part part) { part_ = {v, std::move(part)}; }
+  void take_part(ValueId v, Part part) {
+    part_ = {v, std::move(part)};
+    memo_.assign(memo_.size(), {});
+  }
   const Part* part_at(ValueId v, const Expr& index) const {
     if (!part_ || part_->first != v) return nullptr;
     return Halide::Internal::equal(part_->second.index, index) ? &part_->second : nullptr;

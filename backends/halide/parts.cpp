@@ -62,6 +62,58 @@ void schedule_part(Halide::Stage s, const std::vector<Halide::VarOrRVar>& loops,
   s.parallel(split(s, loops[outer], constant(each)).first);
 }
 
+// Values of the outputs at `index`, read from one part.
+std::vector<Expr> values_of(KernelBuilder& b, const Joined& joined, std::size_t part,
+                            const Index& index, const Expr& place) {
+  b.elements.take_part(joined.node->results[0], {part, index[joined.axis], place});
+  std::vector<Expr> values;
+  for (const Output& o : b.kernel.body.outputs) {
+    values.push_back(to_storage(b.elements.at(o.value, index), b.kernel.body.type(o.value).dtype));
+  }
+  return values;
+}
+
+// The length of parts that are equally long, short pieces of each row: a row is written from one
+// end to the other, through all of them. Else 0.
+std::int64_t piece_of_rows(const KernelBuilder& b, const Joined& joined, const Extents& extents) {
+  constexpr std::int64_t kShort = 1024;
+  constexpr std::size_t kFew = 8;
+  const auto from = static_cast<std::size_t>(joined.node->attributes.as<AxisAttributes>().axis);
+  const Values& parts = joined.node->operands;
+  const std::int64_t length = b.elements.extents(parts[0])[from].number();
+  const bool last = joined.axis + 1 == extents.size();
+  if (!last || parts.size() > kFew || length > kShort || length < 2 * b.vector) return 0;
+  for (const ValueId v : parts) {
+    if (!b.elements.extents(v)[from].is(length)) return 0;
+  }
+  const std::int64_t elements = product(extents).number();
+  return elements > length * static_cast<std::int64_t>(parts.size()) ? length : 0;
+}
+
+void store_pieces(KernelBuilder& b, const Map& map, const Joined& joined, std::int64_t length,
+                  OutputGroup& group) {
+  const auto parts = static_cast<std::int64_t>(joined.node->operands.size());
+  const RDom r({{0, constant(length)}, {0, constant(parts)}}, "parts");
+  Index index = as_index(group.args);
+  index[joined.axis] = r.y * constant(length) + r.x;
+  std::vector<Expr> values;
+  for (std::size_t k = joined.node->operands.size(); k-- > 0;) {
+    const std::vector<Expr> own = values_of(b, joined, k, index, r.x);
+    if (values.empty()) values = own;
+    for (std::size_t o = 0; o < own.size(); ++o) {
+      values[o] = Halide::select(r.y == static_cast<int>(k), own[o], values[o]);
+    }
+  }
+  define(group.f, reversed(index), values);
+  std::vector<Halide::VarOrRVar> loops(group.args.begin(), group.args.end() - 1);
+  loops.insert(loops.end(), {r.y, r.x});
+  Extents extents(group.extents.begin(), group.extents.end() - 1);
+  extents.insert(extents.end(), {parts, length});
+  group.f.update(0).allow_race_conditions();  // every place is stored to once
+  schedule_part(group.f.update(0), loops, extents, map);
+  group.f.update(0).unroll(r.y);
+}
+
 }  // namespace
 
 std::optional<Joined> joined_outputs(const Kernel& kernel) {
@@ -88,6 +140,10 @@ void store_parts(KernelBuilder& b, const Map& map, const Joined& joined) {
     nothing.push_back(Halide::undef(storage_type(body.type(body.outputs[o].value).dtype)));
   }
   define(group.f, reversed(as_index(group.args)), nothing);
+  if (const std::int64_t length = piece_of_rows(b, joined, group.extents)) {
+    store_pieces(b, map, joined, length, group);
+    return b.add_group(std::move(group));
+  }
   const auto from = static_cast<std::size_t>(joined.node->attributes.as<AxisAttributes>().axis);
   std::int64_t start = 0;
   for (std::size_t k = 0; k < joined.node->operands.size(); ++k) {
@@ -98,12 +154,7 @@ void store_parts(KernelBuilder& b, const Map& map, const Joined& joined) {
     const RDom r(0, constant(length), "part" + std::to_string(k));
     Index index = as_index(group.args);
     index[joined.axis] = constant(start) + r;
-    b.elements.take_part(joined.node->results[0], {k, index[joined.axis], Expr(r)});
-    std::vector<Expr> values;
-    for (const Output& o : body.outputs) {
-      values.push_back(to_storage(b.elements.at(o.value, index), body.type(o.value).dtype));
-    }
-    define(group.f, reversed(index), values);
+    define(group.f, reversed(index), values_of(b, joined, k, index, r));
     std::vector<Halide::VarOrRVar> loops(group.args.begin(), group.args.end());
     loops[joined.axis] = r.x;
     schedule_part(group.f.update(group.f.num_update_definitions() - 1), loops, extents, map);
