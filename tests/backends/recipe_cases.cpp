@@ -1,6 +1,9 @@
 // Bodies of every recipe, on regular and ragged sizes.
 #include "backends/recipe_cases.h"
 
+#include <numeric>
+#include <utility>
+
 namespace heddle::testing {
 namespace {
 
@@ -80,6 +83,35 @@ Function backwards(std::int64_t n) {
   return b.finish();
 }
 
+// Read across what is written, beside what is not.
+Function across(const Dims& d, DType dtype) {
+  Builder b("across");
+  const std::size_t n = d.size();
+  Dims turned = d;
+  std::swap(turned[n - 1], turned[n - 2]);
+  std::vector<std::int64_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[n - 1], order[n - 2]);
+  const ValueId x = b.input("x", {dtype, d}), y = b.input("y", {dtype, turned});
+  const ValueId t = emit::transpose(b, x, order);
+  b.output("t", t);
+  b.output("z", emit::add(b, emit::mul(b, t, y), t));
+  return b.finish();
+}
+
+// Rows of equal pieces, and what is made of them.
+Function pieces(std::int64_t rows, std::int64_t length, int parts) {
+  Builder b("pieces");
+  Values x;
+  for (int k = 0; k < parts; ++k)
+    x.push_back(b.input("x" + std::to_string(k), f32({rows, length})));
+  x[0] = emit::mul(b, x[0], 2);
+  const ValueId row = emit::concatenate(b, x, 1);
+  b.output("row", row);
+  b.output("half", emit::mul(b, row, 0.5));
+  return b.finish();
+}
+
 // A body no recipe fits: reductions over middle axes, their results used again at full size.
 Function tangled() {
   Builder b("tangled");
@@ -107,6 +139,15 @@ std::vector<KernelCase> map_cases() {
     cases.push_back({"broadcasts" + sizes({r, c}), broadcasts(r, c), RecipeKind::map});
   }
   cases.push_back({"structural", structural(), RecipeKind::map});
+  for (auto [rows, length, parts] :
+       {std::tuple{3, 16, 2}, {7, 40, 3}, {1, 64, 2}, {300, 96, 4}, {5, 33, 2}, {4, 8, 9}}) {
+    cases.push_back(
+        {"pieces" + sizes({rows, length, parts}), pieces(rows, length, parts), RecipeKind::map});
+  }
+  for (const Dims& d : {Dims{8, 16}, Dims{48, 64}, Dims{3, 40, 32}, Dims{33, 40}, Dims{300, 320}}) {
+    cases.push_back({"across" + sizes(d), across(d, DType::f32), RecipeKind::map});
+    cases.push_back({"wide across" + sizes(d), across(d, DType::f64), RecipeKind::map});
+  }
   for (std::int64_t n : {5, 13, 40, 77, 256}) {
     cases.push_back({"backwards " + std::to_string(n), backwards(n), RecipeKind::map});
   }
@@ -219,6 +260,9 @@ std::vector<KernelCase> contract_cases() {
                          {3, 272, 32},  // the right factor streams by
                          {9, 432, 48},
                          {16, 800, 16},
+                         {10, 1024, 32},  // its rows lie whole pages apart
+                         {1, 272, 64},    // a row times a matrix: row by row
+                         {1, 2048, 160},
                          {200, 200, 70}}) {
     for (int layout = 0; layout < 4; ++layout) {
       cases.push_back(
