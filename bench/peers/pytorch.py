@@ -4,7 +4,7 @@ usage: pytorch.py THREADS [WORK ...]"""
 import measure
 import torch
 from torch_functions import (basic_block, blocks, chain12, channels_last, cross_entropy, depthwise, forward, gemm, gradient, half, index, mlp,
-                             other, square, train_step, transformer_step)
+                             other, other_half, square, train_step, transformer_step)
 
 a16, x16, b16 = torch.rand(16), torch.rand(16), torch.rand(16)
 marked16 = torch.rand(16, requires_grad=True)
@@ -40,7 +40,7 @@ works = {
     "conv/depthwise_pointwise": lambda: forward(*depthwise()),
     "move/chain_12": lambda: forward(chain12, [square, other]),
     "move/transpose": lambda: (lambda: square.T.contiguous()),
-    "move/concat": lambda: (lambda: torch.cat([half, half], 1)),
+    "move/concat": lambda: (lambda: torch.cat([half, other_half], 1)),
     "move/gather": lambda: (lambda: square[index]),
     "move/embedding_grad": lambda: (lambda: (square[index], torch.zeros(1024, 1024).index_add_(0, index, square))),
     "move/argmax": lambda: (lambda: square.argmax(-1)),

@@ -161,7 +161,7 @@ def chain12(x, y):
     return t
 
 
-half, index = torch.rand(1024, 512), torch.arange(1024) * 7 % 10
+half, other_half, index = torch.rand(1024, 512), torch.rand(1024, 512), torch.arange(1024) * 7 % 10
 blocks = {
     "net/transformer": (transformer, 12),
     **{f"net/attention_{n}{'_causal' * c}": (lambda n=n, c=c: attention(n, c), None) for n in (128, 512, 2048) for c in (False, True)},
