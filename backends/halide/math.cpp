@@ -106,17 +106,14 @@ Expr tanh(const Expr& x) {  // e/(e+2), e = expm1(2|x|)
   return with_sign_of(exact_div(m, exact_add(m, Expr(2.f))), x);
 }
 
-// 1/(1+e), e = exp(-x) = 2^n + 2^n (exp(r) - 1). Below -87, where the result is hardly normal, both
-// by 2^-64, so that e does not overflow.
+// 1/(1+e), e = exp(-x) = 2^n + 2^n (exp(r) - 1), both by 2^-64, so that e does not overflow; where
+// it is less than 2^-62, the sum is 1.
 Expr logistic(const Expr& x) {
-  const auto inverse = [](const Reduced& e, const Expr& one) {
-    const Expr s = float_of(e.b << 23);
-    return exact_div(one, expm1_poly(e.r) * s + exact_add(s, one));
-  };
-  const Expr far =
-      inverse(reduce_ln2(at_least(-43.f, at_most(105.f, -x)), 127 - 64), Expr(0x1p-64f));
-  return unless_rare(!less(without_sign(x), Expr(87.f)), select(not_a_number(x), x, far),
-                     inverse(reduce_ln2(-x, 127), Expr(1.f)));
+  const Expr one = Expr(0x1p-64f);
+  const Reduced e = reduce_ln2(at_least(-43.f, at_most(105.f, -x)), 127 - 64);
+  const Expr s = float_of(e.b << 23);
+  const Expr y = exact_div(one, expm1_poly(e.r) * s + exact_add(s, one));
+  return select(not_a_number(x), x, y);  // y is NaN, too, but not known to be
 }
 
 Expr erf(const Expr& x) {  // two branches, both computed
