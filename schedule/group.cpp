@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/gates.h"
 #include "heddle/schedule/group_graph.h"
 #include "heddle/schedule/layout.h"
 #include "heddle/schedule/loops.h"
@@ -35,6 +36,8 @@ class Grouper {
     bool changed = true;
     while (changed)
       changed = absorb_producers() || join_readers() || join_rows() || join_siblings();
+    while (join_gates()) {
+    }
     graph_.repeat(repeated_nodes(graph_));
     while (join_siblings()) {
     }
@@ -353,6 +356,83 @@ class Grouper {
     return is_last_reader(reader, producer);
   }
 
+  // ---- a product and the map that reads its gates, and alone does, are one (gates.h) ----
+
+  bool join_gates() {
+    if (!slices_) return false;
+    for (auto g = static_cast<std::int32_t>(graph_.size()) - 1; g >= 0; --g) {
+      const std::set<std::int32_t> readers = graph_.readers(g);
+      if (readers.size() != 1 || !is_map_of_gates(*readers.begin(), g)) continue;
+      graph_.group(g).kept = graph_.group(*readers.begin()).kept;
+      graph_.merge(*readers.begin(), g);
+      return true;
+    }
+    return false;
+  }
+
+  bool is_map_of_gates(std::int32_t map, std::int32_t product) {
+    const Group &m = graph_.group(map), &p = graph_.group(product);
+    if (!is_plain_map(m) || !has_gates_in_tiles(p, m.kept)) return false;
+    if (p.nodes.size() + m.nodes.size() > kLargestGroup) return false;
+    if (graph_.is_needed_in_memory(product)) return false;
+    std::set<ValueId> cut;
+    const bool only = std::ranges::all_of(m.nodes, [&](std::uint32_t n) {
+      return is_elementwise(n) && reads_gates_only(f_.nodes[n], product, m.kept, cut);
+    });
+    return only && cut.size() == 1;
+  }
+
+  // What it has of the product are slices, as they are; of these values.
+  bool reads_gates_only(const Node& node, std::int32_t product, const Dims& part,
+                        std::set<ValueId>& cut) const {
+    return std::ranges::all_of(node.operands, [&](ValueId v) {
+      if (graph_.group_of(v) == product) return false;
+      const std::uint32_t n = makers_[v.index];
+      if (n == kNoNode || graph_.class_of(n) != NodeClass::free) return true;
+      const Node& slice = f_.nodes[n];
+      if (f_.type(v).dims == part && gate_of(f_, slice) &&
+          !graph_.through_view(slice.operands[0]) &&
+          graph_.group_of(slice.operands[0]) == product) {
+        cut.insert(slice.operands[0]);
+        return true;
+      }
+      return std::ranges::none_of(graph_.sources(slice), [&](const Source& s) {
+        return graph_.group_of(s.value) == product;
+      });
+    });
+  }
+
+  // A product of few rows, whose gates' sums wait in a near cache, and of gates of whole panels.
+  bool has_gates_in_tiles(const Group& group, const Dims& part) const {
+    constexpr std::int64_t kMostRows = 192, kLine = 64;  // bytes
+    if (group.nodes.empty() || group.kind != RecipeKind::contract || part.size() < 2) return false;
+    const Node* product = nullptr;
+    for (std::uint32_t n : group.nodes) {
+      if (is_elementwise(n)) continue;
+      if (product != nullptr || f_.nodes[n].op != &op_dot_general) return false;
+      product = &f_.nodes[n];
+    }
+    const Type& type = f_.type(product->results[0]);
+    if (is_symbolic(type) || (type.dtype != DType::f32 && type.dtype != DType::f64)) return false;
+    const std::int64_t width = part.back().constant(),
+                       rows = element_count(type) / type.dims.back().constant();
+    const auto bytes = width * static_cast<std::int64_t>(size_of(type.dtype));
+    return rows > 1 && rows <= kMostRows && bytes % kLine == 0 && has_good_factors(*product);
+  }
+
+  // Where both lie along the inner axis and nothing packs them ahead, dot products are faster.
+  bool has_good_factors(const Node& product) const {
+    const auto d = product.attributes.as<DotAttributes>();
+    const ValueId right = product.operands[1];
+    if (!d.lhs_batch.empty() || d.rhs_contract.size() != 1) return false;
+    const std::uint32_t n = makers_[right.index];
+    return d.rhs_contract[0] == 0 || (n != kNoNode && f_.nodes[n].literal);
+  }
+
+  bool is_elementwise(std::uint32_t n) const {
+    return f_.nodes[n].op->strict.pattern == Pattern::elementwise;
+  }
+
   // ---- sideways: scalars, and equal maps over the same data, share a kernel ----
 
   bool join_siblings() {
@@ -406,6 +486,7 @@ class Grouper {
   }
 
   const Function& f_;
+  const std::vector<std::uint32_t> makers_ = definitions(f_);
   const bool slices_;
   GroupGraph graph_;
 };

@@ -6,6 +6,7 @@
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
+#include "heddle/schedule/gates.h"
 
 namespace heddle {
 namespace {
@@ -347,6 +348,30 @@ bool fits_columns(const Function& body) {
   return any;
 }
 
+namespace {
+
+// Whether outputs are made of the elements of its result at their own places. A reduction or a
+// movement would read elements of other tiles.
+bool lies_in_tiles(const Function& body, const Node& dot) {
+  const ValueId v = dot.results[0];
+  for (const Output& o : body.outputs) {
+    if (body.type(o.value).dims != body.type(v).dims) return false;
+  }
+  for (const Node& node : body.nodes) {
+    const bool loops =
+        is_reduction(body, node) || is_fibre(node) || node.op->strict.pattern == Pattern::window ||
+        node.op->strict.pattern == Pattern::movement ||
+        node.op->strict.pattern == Pattern::gather || node.op->strict.pattern == Pattern::scatter;
+    if (!loops || &node == &dot) continue;
+    for (ValueId o : node.operands) {
+      if (o == v || depends_on(body, o, v)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<ValueId> main_contraction(const Function& body) {
   const Node* best = nullptr;
   double most = 0;
@@ -362,20 +387,8 @@ std::optional<ValueId> main_contraction(const Function& body) {
   if (s.rows.size() != 1 || s.columns.size() != 1 || s.inner.empty() || s.m() < 2 || s.n() < 2) {
     return std::nullopt;
   }
-  for (const Output& o : body.outputs) {
-    if (body.type(o.value).dims != body.type(dot).dims) return std::nullopt;
-  }
-  for (const Node& node : body.nodes) {
-    const bool loops =
-        is_reduction(body, node) || is_fibre(node) || node.op->strict.pattern == Pattern::window ||
-        node.op->strict.pattern == Pattern::movement ||
-        node.op->strict.pattern == Pattern::gather || node.op->strict.pattern == Pattern::scatter;
-    if (!loops || &node == best) continue;
-    // A reduction or a movement of the product would read elements of other tiles.
-    for (ValueId o : node.operands) {
-      if (o == dot || depends_on(body, o, dot)) return std::nullopt;
-    }
-  }
+  const bool has_gates = s.batch.empty() && gates_of(body, dot);
+  if (!has_gates && !lies_in_tiles(body, *best)) return std::nullopt;
   return dot;
 }
 

@@ -1,12 +1,23 @@
 #include "heddle/schedule/recipe.h"
 
 #include "heddle/schedule/collapse.h"
+#include "heddle/schedule/gates.h"
 #include "heddle/schedule/kernel.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 #include "heddle/schedule/winograd.h"
 
 namespace heddle {
+
+namespace {
+
+// Devices have no tiles for gates.
+bool fits_contract(const Function& body, const Target& target) {
+  const std::optional<ValueId> dot = main_contraction(body);
+  return dot && !(target.on_device() && gates_of(body, *dot));
+}
+
+}  // namespace
 
 // A body that does not have the form its recipe asks for gets a Map: slower, and right.
 Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target) {
@@ -15,7 +26,7 @@ Recipe choose_recipe(RecipeKind kind, const Function& body, const Target& target
   if (kind == RecipeKind::columns && fits_columns(collapsed)) {
     return choose_columns(collapsed, target);
   }
-  if (kind == RecipeKind::contract && main_contraction(collapsed)) {
+  if (kind == RecipeKind::contract && fits_contract(collapsed, target)) {
     return choose_contract(collapsed, target);
   }
   if (kind == RecipeKind::fibres && fibre_node(collapsed)) {

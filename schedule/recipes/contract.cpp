@@ -2,6 +2,7 @@
 
 #include "heddle/graph/operation.h"
 #include "heddle/schedule/classify.h"
+#include "heddle/schedule/gates.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/narrow_factors.h"
 #include "heddle/schedule/prepare.h"
@@ -170,16 +171,15 @@ bool wants_streams(const Function& body, const Node& node, const DotShape& s, in
          lies_in_memory(body, definitions(body), node.operands[0]) && streams(body, node) < 2;
 }
 
-Contract choose_streams(const Function& body, const Node& node, const DotShape& s, int lanes,
-                        const Target& target) {
-  const Tuned::Tile tile = tuned_for(target).few;
+// `s`: the product, or one of its gates.
+Contract choose_streams(const Function& body, const Node& node, const DotShape& s, Tuned::Tile tile,
+                        int lanes, int together) {
   Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
              .nr = tile.vectors * lanes,
              .rhs = Pack::none,
-             .piece = streamed_rows(body, node, s)};
+             .piece = streamed_rows(body, node, dot_shape(body, node))};
   // Equally many columns in each group.
-  const std::int64_t groups = (s.n() + kColumnsTogether - 1) / kColumnsTogether,
-                     per = groups * c.nr;
+  const std::int64_t groups = (s.n() + together - 1) / together, per = groups * c.nr;
   c.panels = static_cast<int>((s.n() + per - 1) / per);
   const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
   c.grain = choose_grain(estimated_ns(body), (s.n() + width - 1) / width * s.batches());
@@ -195,6 +195,34 @@ Contract choose_dots(const Function& body, const DotShape& s) {
   return c;
 }
 
+// Outer tiles of one gate: a task has the same of each.
+Contract choose_gates(const Function& body, const Node& node, const DotShape& product,
+                      const Gates& gates, int lanes, const Target& target) {
+  DotShape s = product;
+  s.columns = {gates.width};
+  if (const std::int64_t width = panel_width(body, node.operands[1])) {
+    return choose_prepared(body, node, s, width, lanes, target);
+  }
+  Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
+  while (tile.vectors > 1 && s.n() % (tile.vectors * lanes) != 0) --tile.vectors;
+  const int together =
+      std::max(kColumnsTogether / static_cast<int>(gates.count), tile.vectors * lanes);
+  if (wants_streams(body, node, product, lanes)) {
+    return choose_streams(body, node, s, tile, lanes, together);
+  }
+  Contract c{.mr = static_cast<int>(std::min<std::int64_t>(tile.rows, s.m())),
+             .nr = tile.vectors * lanes};
+  const bool in_place = lies_in_memory(body, definitions(body), node.operands[0]) &&
+                        is_contiguous(s.lhs_inner, s.lhs_batch.size() + 2);
+  c.lhs = in_place ? Pack::none : Pack::whole;
+  if (const int piece = piece_for(body, node, product, c)) {
+    c.piece = piece, c.panels = together / c.nr;
+  }
+  const std::int64_t width = static_cast<std::int64_t>(c.nr) * c.panels;
+  c.grain = choose_grain(estimated_ns(body), (s.n() + width - 1) / width);
+  return c;
+}
+
 }  // namespace
 
 Contract choose_contract(const Function& body, const Target& target) {
@@ -203,6 +231,9 @@ Contract choose_contract(const Function& body, const Target& target) {
   const DotShape s = dot_shape(body, node);
   const DType dtype = body.type(dot).dtype;
   const int lanes = lanes_of(dtype, target);
+  if (const auto gates = gates_of(body, dot)) {
+    return choose_gates(body, node, s, *gates, lanes, target);
+  }
   if (const std::int64_t width = panel_width(body, node.operands[1])) {
     return choose_prepared(body, node, s, width, lanes, target);
   }
@@ -210,7 +241,9 @@ Contract choose_contract(const Function& body, const Target& target) {
     return choose_bytes(body, node, s, lanes, target, bytes->depth);
   }
   if (wants_dots(body, node, s, lanes)) return choose_dots(body, s);
-  if (wants_streams(body, node, s, lanes)) return choose_streams(body, node, s, lanes, target);
+  if (wants_streams(body, node, s, lanes)) {
+    return choose_streams(body, node, s, tuned_for(target).few, lanes, kColumnsTogether);
+  }
   const Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
   Contract c{.mr = tile.rows, .nr = tile.vectors * lanes};
   const std::vector<std::uint32_t> maker = definitions(body);

@@ -1,7 +1,8 @@
 // Contractions in register tiles. The tile is a Func of its own, `mr` rows by `nr` columns at one
 // iteration of the output's tile loops; operands reach it in place or through packed panels
 // (element in the tile, inner index, tile). Ragged edges read clamped rows and columns into a whole
-// tile, and the store is guarded.
+// tile, and the store is guarded. Of a product that is read through its gates (schedule/gates.h), a
+// tile of the output has one of each gate, which wait for it in scratch.
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +12,8 @@
 #include "heddle/backends/halide/recipes/bytes.h"
 #include "heddle/backends/halide/store_tiles.h"
 #include "heddle/graph/operation.h"
+#include "heddle/schedule/classify.h"
+#include "heddle/schedule/gates.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/prepare.h"
 
@@ -32,9 +35,11 @@ Index outside_in(const Expr& position, const Extents& extents) {
 
 class Tiles {
  public:
-  Tiles(KernelBuilder& b, ValueId dot, const Contract& c)
+  Tiles(KernelBuilder& b, ValueId dot, const Contract& c, std::optional<Gates> gates = std::nullopt)
       : b_(b),
         c_(c),
+        gates_(std::move(gates)),
+        product_(dot),
         dot_(b.elements, dot),
         dtype_(b.elements.type(dot).dtype),
         vector_(std::gcd(b.lanes_of(dot), c.nr)),
@@ -49,12 +54,26 @@ class Tiles {
   }
 
   Extent m() const { return dot_.m(); }
-  Extent n() const { return dot_.n(); }
+  /// Of a gate, where there are any.
+  Extent n() const { return gates_ ? Extent(gates_->width) : dot_.n(); }
   const Extents& batch() const { return dot_.batch(); }
 
   Expr at(const Index& batch, const Expr& row, const Expr& column) const {
     return rounded(prod_(with({column % c_.nr, row % c_.mr, column / c_.nr, row / c_.mr}, batch)),
                    dtype_);
+  }
+  /// An element of what the slices cut, by its place in a gate.
+  Expr at_gate(std::int64_t gate, const Expr& row, const Expr& column) {
+    const Expr sum = at({constant(gate)}, row, column);
+    return by_pieces() ? cut(sum, row, constant(gate) * constant(n()) + column) : sum;
+  }
+  /// From here on `v`, which has a gate's extents, is computed for a whole group of tiles before
+  /// what reads it.
+  void store(ValueId v) {
+    Func f("stored" + std::to_string(v.index));
+    f(j_, i_) = b_.elements.at(v, {edge(i_, m(), c_.mr), edge(j_, n(), group_width())});
+    stored_.push_back(f);
+    b_.elements.stage(v, [f](const Index& i) { return Expr(f(i[1], i[0])); });
   }
 
   /// `out` is a Func over (column, row, batch ...).
@@ -87,8 +106,12 @@ class Tiles {
     if (symbolic()) {  // one tile of code, its stores guarded
       for (const Var& v : {outer, mid, ni}) out.partition(v, Halide::Partition::Never);
     }
-    if (by_pieces()) {
-      schedule_pieces(out, outer);
+    for (Func f : stored_) {
+      f.compute_at(out, outer).vectorize(j_, vector_);
+      if (this->n().divisible_by(group_width())) f.bound_extent(j_, group_width());
+    }
+    if (by_pieces() || gates_) {
+      schedule_scratch(out, outer);
     } else {
       hold_tile(prod_.compute_at(out, mid));
     }
@@ -103,12 +126,18 @@ class Tiles {
 
  private:
   bool by_pieces() const { return c_.piece > 0; }
-  // Sums wait in scratch while a piece of a group of panels passes.
-  void schedule_pieces(Func out, const Var& group) {
+  int group_width() const { return c_.nr * c_.panels; }
+  // Sums wait in scratch while a piece of a group of panels passes, or for the other gates.
+  void schedule_scratch(Func out, const Var& group) {
     prod_.compute_at(out, group).bound_extent(j_, c_.nr).bound_extent(i_, c_.mr);
-    prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
-    prod_.update().reorder(j_, i_, io_, jo_, pieces_);
-    prod_.update().vectorize(j_, vector_).unroll(j_).unroll(i_);
+    std::vector<Halide::VarOrRVar> order{j_, i_, io_, jo_};
+    if (gates_) order.emplace_back(gate_);
+    if (by_pieces()) {
+      prod_.vectorize(j_, vector_).unroll(j_).unroll(i_);
+      order.emplace_back(pieces_.x);
+    }
+    Halide::Stage sums = by_pieces() ? prod_.update() : Halide::Stage(prod_);
+    sums.reorder(order).vectorize(j_, vector_).unroll(j_).unroll(i_);
     hold_tile(part_.compute_at(prod_, io_));
   }
   // In registers while it runs over k.
@@ -123,7 +152,13 @@ class Tiles {
   bool symbolic() const { return is_symbolic(b_.kernel.body); }
   Extent k() const { return dot_.k(); }
 
-  // Arguments of a Func: then the batch, innermost first.
+  // Of what the slices cut, where the product's element is `sum`.
+  Expr cut(const Expr& sum, const Expr& row, const Expr& column) {
+    b_.elements.stage(product_, [sum](const Index&) { return sum; });
+    return b_.elements.at(gates_->cut, {row, column});
+  }
+
+  // Arguments of a Func: then the batch, innermost first, or the gate.
   static std::vector<Expr> with(std::vector<Expr> arguments, const Index& batch) {
     arguments.insert(arguments.end(), batch.rbegin(), batch.rend());
     return arguments;
@@ -133,6 +168,10 @@ class Tiles {
     return dot_.left(batch, edge(row, m(), c_.mr), inner);
   }
   Expr right(const Index& batch, const Expr& column, const Index& inner) const {
+    if (gates_) {
+      const Expr own = edge(column, n(), group_width());
+      return dot_.right({}, {gate_ * constant(n()) + own}, inner);
+    }
     if (in_panels_) return dot_.right(batch, {column}, inner);  // zeros past the edge
     if (!places_.defined()) {
       return dot_.right(batch, unflatten(edge(column, n(), c_.nr * c_.panels), dot_.columns()),
@@ -156,7 +195,8 @@ class Tiles {
     }
     k_ = RDom(0, by_pieces() ? Expr(c_.piece) : constant(k()), "k" + name_);
     const Expr q = by_pieces() ? kb_ * c_.piece + k_ : Expr(k_);
-    const Index batch = as_index(bt_), left_batch = dot_.left_batch(batch);
+    const Index batch = gates_ ? Index{gate_} : as_index(bt_);  // of the right factor, too
+    const Index left_batch = gates_ ? Index{} : dot_.left_batch(batch);
     define_panel(lhs_, i_, io_, left_batch,
                  [&](const Index& inner) { return left(left_batch, io_ * c_.mr + i_, inner); });
     define_panel(rhs_, j_, jo_, batch,
@@ -167,6 +207,12 @@ class Tiles {
     const Expr x = c_.rhs == Pack::none ? right(batch, jo_ * c_.nr + j_, unflatten(q, dot_.inner()))
                                         : Expr(rhs_(with({j_, q, jo_}, batch)));
     const std::vector<Expr> arguments = with({j_, i_, jo_, io_}, batch);
+    if (!by_pieces() && gates_) {
+      define_sum(part_, arguments, a, x);
+      const Expr column = gate_ * constant(n()) + edge(jo_ * c_.nr + j_, n(), group_width());
+      return define(prod_, arguments,
+                    {cut(part_(arguments), edge(io_ * c_.mr + i_, m(), c_.mr), column)});
+    }
     if (!by_pieces()) return define_sum(prod_, arguments, a, x);
     std::vector<Expr> in_piece = arguments;
     in_piece.push_back(kb_);
@@ -247,6 +293,8 @@ class Tiles {
     }
     if (kind == Pack::panel && by_pieces()) {
       f.compute_at(prod_, pieces_.x);
+    } else if (kind == Pack::panel && gates_) {
+      f.compute_at(prod_, jo_).bound_extent(f.args()[2], 1);
     } else if (kind == Pack::panel) {
       f.compute_at(out, at);
       if (c_.panels == 1) f.bound_extent(f.args()[2], 1);
@@ -297,14 +345,17 @@ class Tiles {
 
   KernelBuilder& b_;
   const Contract c_;
+  const std::optional<Gates> gates_;
+  const ValueId product_;
+  std::vector<Func> stored_;
   const DotOperands dot_;
   DType dtype_;
   int vector_;
   std::string name_;
   Func prod_, lhs_, rhs_;
-  Func part_;    ///< what a piece adds to prod_
+  Func part_;    ///< what a piece adds to prod_, or a gate's tile
   Func places_;  ///< of columns, along each of their axes; undefined: found in place
-  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, kb_{"kb"};
+  Var i_{"i"}, j_{"j"}, q_{"q"}, io_{"io"}, jo_{"jo"}, kb_{"kb"}, gate_{"gate"};
   const bool in_panels_;  ///< the right factor
   std::vector<Var> bt_;   ///< of each axis of the batch
   RDom k_, pieces_;
@@ -345,12 +396,31 @@ void store_contraction(KernelBuilder& b, ValueId v, const Contract& c, std::size
   store_tiles(b, v, tiles, row_axis);
 }
 
+namespace {
+
+void store_gates(KernelBuilder& b, ValueId v, const Contract& c, const Gates& gates) {
+  Tiles tiles(b, v, c, gates);
+  for (const auto& [slice, gate] : gates.slices) {
+    b.elements.stage(
+        slice, [&tiles, gate = gate](const Index& i) { return tiles.at_gate(gate, i[0], i[1]); });
+  }
+  // One function at a time over a group of tiles: a chain of them would fill the machine with what
+  // waits.
+  for (ValueId made : gates.made) {
+    if (is_costly(b.node(made))) tiles.store(made);
+  }
+  store_tiles(b, v, tiles, 0);
+}
+
+}  // namespace
+
 void apply(KernelBuilder& b, const Contract& c) {
   const ValueId dot = *main_contraction(b.kernel.body);
   for (const Stage& stage : b.kernel.stages) {
     if (stage.values[0] != dot) b.make_stage_once(stage);
   }
   const std::size_t row_axis = dot_shape(b.kernel.body, b.node(dot)).batch.size();
+  if (const auto gates = gates_of(b.kernel.body, dot)) return store_gates(b, dot, c, *gates);
   if (c.dots) return store_dots(b, dot, c, row_axis);
   if (const auto bytes = byte_factors(b.kernel.body, b.node(dot), b.kernel.target)) {
     return store_bytes(b, dot, c, *bytes, row_axis);
