@@ -278,9 +278,8 @@ int vectors_side_by_side(const Function& body) {
   return has_long_function(body) || is_symbolic(body) ? 1 : 2;
 }
 
-std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step) {
-  constexpr double kTaskNs = 50000;
-  const auto tasks = std::min(static_cast<std::int64_t>(total_ns / kTaskNs), units);
+std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step, double task_ns) {
+  const auto tasks = std::min(static_cast<std::int64_t>(total_ns / task_ns), units);
   if (tasks < 2) return units;
   const std::int64_t grain = ((units + tasks - 1) / tasks + step - 1) / step * step;
   // Equal tasks where that is possible: a shorter last one would be all the loops' code again.

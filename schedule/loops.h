@@ -72,10 +72,12 @@ bool has_long_function(const Function& body);
 /// extents are symbols: one.
 int vectors_side_by_side(const Function& body);
 
-/// Cuts `units` of equal work into tasks of about 50 us, equal ones where half as much or more
+/// Cuts `units` of equal work into tasks of about `task_ns`, equal ones where half as much or more
 /// makes them so: units per task; `units` (one task) for small work. The result is a multiple of
 /// `step` unless it is `units`.
-std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1);
+inline constexpr double kTaskNs = 50000;
+std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1,
+                          double task_ns = kTaskNs);
 
 /// Elements in one register while they are computed (16-bit floats as f32); of a body, those of its
 /// widest values.

@@ -195,13 +195,18 @@ Contract choose_dots(const Function& body, const DotShape& s) {
   return c;
 }
 
+// A recurrence's steps come one after another: workers still spin when the next one comes.
+constexpr double kStepTaskNs = 10000;
+
 // Outer tiles of one gate: a task has the same of each.
 Contract choose_gates(const Function& body, const Node& node, const DotShape& product,
                       const Gates& gates, int lanes, const Target& target) {
   DotShape s = product;
   s.columns = {gates.width};
   if (const std::int64_t width = panel_width(body, node.operands[1])) {
-    return choose_prepared(body, node, s, width, lanes, target);
+    Contract c = choose_prepared(body, node, s, width, lanes, target);
+    c.grain = choose_grain(estimated_ns(body), s.n() / c.nr, 1, kStepTaskNs);
+    return c;
   }
   Tuned::Tile tile = choose_tile(s.m(), s.n(), lanes, target);
   while (tile.vectors > 1 && s.n() % (tile.vectors * lanes) != 0) --tile.vectors;
