@@ -146,7 +146,8 @@ Program simplified(const Pipeline& pipeline, Program p, bool on_cpu) {
   p = pipeline.pass("constant_folding", p, constant_folding);
   p = pipeline.pass("common_subexpression_elimination", p, common_subexpression_elimination);
   if (on_cpu) p = pipeline.pass("pairs", p, lower_pairs);
-  return pipeline.pass("dead_node_elimination", p, dead_node_elimination);
+  return pipeline.pass("dead_node_elimination", p,
+                       [](const Program& in) { return needed_halves(dead_node_elimination(in)); });
 }
 
 void verify_plan([[maybe_unused]] const Plan& plan) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "heddle/graph/op_attributes.h"
+#include "heddle/graph/passes/rewrite.h"
 #include "heddle/schedule/loops.h"
 #include "heddle/schedule/recipes/choose.h"
 #include "heddle/schedule/tuned.h"
@@ -53,6 +55,44 @@ bool has_row_block(const NodeContext& node, const Target& target) {
     if (is_symbolic(t) || element_count(t) == 0) return false;
   }
   return target.on_device() ? fits_device(node) : fits_cpu(node, target);
+}
+
+namespace {
+
+std::vector<bool> used_values(const Function& f) {
+  std::vector<bool> used(f.types.size());
+  for (const Node& node : f.nodes) {
+    for (ValueId o : node.operands) used[o.index] = true;
+  }
+  for (const Output& o : f.outputs) used[o.value.index] = true;
+  return used;
+}
+
+// What nobody uses may be anything of its type.
+std::optional<Values> half_of(Builder& build, const Node& node, Ids operands, bool queries,
+                              bool others) {
+  if (node.op != &op_attention_gradient || queries == others) return std::nullopt;
+  const Values x(operands.begin(), operands.end());
+  if (queries) return Values{build.emit(op_attention_dq, x, node.attributes), x[1], x[2]};
+  const Values dkv = build.add(op_attention_dkv, x, node.attributes);
+  return Values{x[0], dkv[0], dkv[1]};
+}
+
+}  // namespace
+
+Program needed_halves(const Program& program) {
+  std::vector<Function> functions;
+  for (const Function& f : program.functions()) {
+    const std::vector<bool> used = used_values(f);
+    const Program before(functions);
+    functions.push_back(rewrite(f, &before, [&](Builder& build, const Node& node, Ids operands) {
+      const auto is_used = [&](std::size_t i) { return used[node.results[i].index]; };
+      const bool gradient = node.op == &op_attention_gradient;
+      return half_of(build, node, operands, gradient && is_used(0),
+                     gradient && (is_used(1) || is_used(2)));
+    }));
+  }
+  return Program(std::move(functions));
 }
 
 RowBlockShape row_block_shape(const Function& body, const Node& node) {

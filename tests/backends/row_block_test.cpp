@@ -131,10 +131,11 @@ std::size_t row_blocks_of(const Plan& plan) {
 
 // What a program stores does not grow with queries times keys, and nor does its gradient's. Many
 // heads are tasks of one kernel; of few, the halves of the gradient are cut.
-void check_gradient(std::int64_t heads, std::size_t kernels) {
+std::unique_ptr<Executable> check_gradient(std::int64_t heads, std::size_t kernels,
+                                           const std::vector<std::string>& of) {
   const Sizes s{heads, 300, 300, 32, {true}};
-  const Program p = vjp(Program({one_call(op_attention, s)}), {"x0", "x1", "x2"});
-  const std::unique_ptr<Executable> e = compile(p);
+  const Program p = vjp(Program({one_call(op_attention, s)}), of);
+  std::unique_ptr<Executable> e = compile(p);
   const FunctionPlan& f = e->plan().functions[0];
   for (const Buffer& b : f.buffers) EXPECT_LT(element_count(b.type), 300 * 300);
   EXPECT_EQ(row_blocks_of(e->plan()), kernels);
@@ -148,10 +149,24 @@ void check_gradient(std::int64_t heads, std::size_t kernels) {
   for (std::size_t o = 0; o < want.size(); ++o) {
     expect_close(got[o], want[o], 1e-5, 5e-5, p.entry().outputs[o].name);
   }
+  return e;
 }
 TEST(RowBlock, ProgramsStoreNoScores) {
-  check_gradient(2, 3);
-  check_gradient(4, 2);
+  check_gradient(2, 3, {"x0", "x1", "x2"});
+  check_gradient(4, 2, {"x0", "x1", "x2"});
+}
+
+// Whether a kernel is that composite.
+bool computes(const Plan& plan, const Operation& op) {
+  return std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                     [&](const Kernel& k) { return k.body.nodes.back().op == &op; });
+}
+
+TEST(RowBlock, OnlyTheHalfThatIsAskedForIsComputed) {
+  EXPECT_TRUE(computes(check_gradient(4, 2, {"x0"})->plan(), op_attention_dq));
+  EXPECT_TRUE(computes(check_gradient(4, 2, {"x2"})->plan(), op_attention_dkv));
+  EXPECT_TRUE(computes(check_gradient(4, 2, {"x1", "x2"})->plan(), op_attention_dkv));
+  EXPECT_TRUE(computes(check_gradient(4, 2, {"x0", "x2"})->plan(), op_attention_gradient));
 }
 
 }  // namespace
