@@ -94,9 +94,9 @@ bool same_columns(const Dims& a, const Dims& b);
 /// Columns: every reduction over leading axes of its operand keeps at least one axis. True when
 /// each reduction is of that form, or is a total of such sums.
 bool fits_columns(const Function& body);
-/// The contraction a Contract recipe is about: the one with most work. Nothing when the outputs have
-/// neither its extents nor those of its gates (gates.h), when another reduction reads it, or when it
-/// is a matrix times a vector.
+/// The contraction a Contract recipe is about: the one with most work. Nothing when the outputs
+/// have neither its extents nor those of its gates (gates.h), when another reduction reads it, or
+/// when it is a matrix times a vector.
 std::optional<ValueId> main_contraction(const Function& body);
 
 }  // namespace heddle
