@@ -62,9 +62,11 @@ class Pick {
     }
     return std::nullopt;
   }
-  static bool is_number_of_row(const Node* node) {
+  // One number for all rows, stretched, is none of a row.
+  bool is_number_of_row(const Node* node) const {
     return is_broadcast(node) &&
-           node->attributes.as<BroadcastAttributes>().axes == std::vector<std::int64_t>{0};
+           node->attributes.as<BroadcastAttributes>().axes == std::vector<std::int64_t>{0} &&
+           build_.type(node->operands[0]).dims[0] == dims_[0];
   }
   bool is_constant(const Node* node) const {
     return is_broadcast(node) && build_.type(node->operands[0]).rank() == 0;

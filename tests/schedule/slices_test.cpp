@@ -236,6 +236,26 @@ TEST(LowerPicks, TheElementAtALabelIsReadThere) {
             to_doubles(interpret(p, "f", inputs)[0]));
 }
 
+// One label that is stretched over all rows has another shape than what is read at it.
+TEST(LowerPicks, ALabelOfAllRowsIsNoRowsOwn) {
+  const Program p = parse(
+      "func @f(x: f32[5,70], y: i32[1]) -> (s: f32[5]) {\n"
+      "  %0 = iota() {axis = 1, dims = dims[5,70], dtype = i32} : i32[5,70]\n"
+      "  %1 = broadcast_in_dim(y) {axes = [0], dims = dims[5,70]} : i32[5,70]\n"
+      "  %2 = compare(%0, %1) {direction = \"eq\"} : bool[5,70]\n"
+      "  %3 = constant 0x0p+0 : f32[]\n"
+      "  %4 = broadcast_in_dim(%3) {axes = [], dims = dims[5,70]} : f32[5,70]\n"
+      "  %5 = select(%2, x, %4) : f32[5,70]\n"
+      "  %6 = reduce_sum(%5) {axes = [1]} : f32[5]\n  return %6\n}\n",
+      "pick.heddle");
+  std::vector<float> x(350);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  const std::vector<Literal> inputs{make_literal<float>({5, 70}, x),
+                                    make_literal<std::int32_t>({1}, {69})};
+  EXPECT_EQ(to_doubles(interpret(lower_picks(p), "f", inputs)[0]),
+            (std::vector<double>{69, 139, 209, 279, 349}));
+}
+
 // ---- random programs ----
 
 class RandomProgram {
