@@ -72,10 +72,12 @@ bool has_long_function(const Function& body);
 /// extents are symbols: one.
 int vectors_side_by_side(const Function& body);
 
+/// What a task should take where nothing says otherwise.
+inline constexpr double kTaskNs = 50000;
+
 /// Cuts `units` of equal work into tasks of about `task_ns`, equal ones where half as much or more
 /// makes them so: units per task; `units` (one task) for small work. The result is a multiple of
 /// `step` unless it is `units`.
-inline constexpr double kTaskNs = 50000;
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step = 1,
                           double task_ns = kTaskNs);
 
