@@ -326,9 +326,21 @@ Tensor detach(const Tensor& tensor) { return {tensor.type(), tensor.storage()}; 
 
 namespace {
 
+void check_inputs(std::span<const Tensor> inputs, Location where) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].empty()) continue;
+    throw ValueError({.message = "there is no gradient for an empty tensor",
+                      .field = absl::StrCat("inputs[", i, "]"),
+                      .found = "an empty tensor",
+                      .needed = "a concrete one",
+                      .where = where});
+  }
+}
+
 std::vector<MaybeTensor> pass_back(const Tensor& tensor, std::span<const Tensor> inputs,
                                    bool leaves, const BackwardOptions& options, Location where) {
   const GradientMode off(false);
+  check_inputs(inputs, where);
   const Start start = start_of(tensor, options, where);
   Pass pass(options.retain_graph, where);
   for (const Tensor& in : inputs) {

@@ -106,6 +106,28 @@ TEST(Gradient, Functional) {  // 2A.6: None for what is not reached; gradients s
   EXPECT_FALSE(gradient(x).has_value());
 }
 
+TEST(Gradient, OfNoElements) {
+  const Tensor x = marked(tensor({}, {2, 0}));
+  const Tensor inputs[] = {x};
+  const auto g = gradients(sum(x * x, {0, 1}), inputs);
+  ASSERT_TRUE(g[0].has_value());
+  EXPECT_EQ(g[0]->type(), x.type());
+  const auto given = gradients(x * x, inputs, {.cotangent = tensor({}, {2, 0})});
+  ASSERT_TRUE(given[0].has_value());
+  EXPECT_EQ(given[0]->type(), x.type());
+}
+
+TEST(Gradient, EmptyTensorsAreRefused) {
+  const Tensor x = marked(tensor({2}, {1}));
+  const Tensor inputs[] = {x, Tensor()};
+  const std::string text = expect_error<ValueError>([&] { gradients(x * x, inputs); });
+  EXPECT_TRUE(text.starts_with("[gradients] gradient_test.cpp:")) << text;
+  EXPECT_EQ(testing::after_place(text),
+            "there is no gradient for an empty tensor; inputs[1]: found an empty tensor, needed a "
+            "concrete one");
+  expect_error<ValueError>([&] { gradients(Tensor(), {}); }, "found an empty tensor");
+}
+
 TEST(Gradient, CotangentsOfSeveralElements) {
   const Tensor x = marked(tensor({1, 2, 3}, {3}));
   const Tensor y = x * x;
