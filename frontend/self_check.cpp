@@ -151,7 +151,9 @@ std::vector<CheckCase> self_checks(const Program& program) {
   for (const Function& f : program.functions()) {
     try {
       cases.push_back(make_case(wide, f));
-    } catch (const OverflowError&) {  // checked arithmetic that these inputs are too large for
+    } catch (const OverflowError&) {
+      // Checked arithmetic that these inputs are too large for, or more than the reference
+      // computes.
     }
   }
   return cases;

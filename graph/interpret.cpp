@@ -1,11 +1,26 @@
 #include "heddle/graph/interpret.h"
 
+#include <limits>
+
 #include "heddle/graph/extension.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
 
 namespace heddle {
 namespace {
+
+// What the reference computes is all in memory at once, element by element.
+void check_computable(const NodeContext& at) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  for (const Type& type : at.op.strict.infer(at)) {
+    if (element_count(type) <= kMost) continue;
+    throw OverflowError({.message = "more elements than the reference interpreter computes",
+                         .operation = std::string(at.op.name),
+                         .found = to_text(type),
+                         .needed = "at most " + std::to_string(kMost) + " elements",
+                         .where = at.where});
+  }
+}
 
 // An overflow inside a composite is the composite's, on the user's line.
 std::vector<Literal> run_node(const Node& node, std::span<const Literal> operands,
@@ -76,6 +91,7 @@ std::vector<Literal> interpret_node(const Node& node, std::span<const Literal> o
   std::vector<Type> types;
   for (const Literal& o : operands) types.push_back(o.type);
   const NodeContext at{*node.op, types, node.attributes, nullptr, callees, node.where};
+  check_computable(at);
   if (node.op->strict.evaluate) return node.op->strict.evaluate(at, operands);
   check_order(at);
   return run(node.op->strict.decompose(at), operands, callees);

@@ -6,6 +6,7 @@
 #include "heddle/graph/ops/move.h"
 #include "heddle/graph/ops/record.h"
 #include "heddle/graph/ops/surface.h"
+#include "heddle/graph/ops/window.h"
 
 namespace heddle {
 namespace {
@@ -53,7 +54,7 @@ MaybeValues slice_transpose(TransposeContext& c, std::span<const MaybeValue> ct)
   Axes high(whole.size()), interior(whole.size());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const std::int64_t covered = part[i] == 0 ? 0 : (part[i] - 1) * a.strides[i] + 1;
-    interior[i] = a.strides[i] - 1;
+    interior[i] = part[i] > 1 ? a.strides[i] - 1 : 0;  // a stride has no bound, what is cut has
     high[i] = whole[i] - a.starts[i] - covered;
   }
   const ValueId zero = emit::scalar(c.build, c.type(0).dtype, 0);
@@ -85,15 +86,11 @@ Types infer_pad(At at) {
     operation_error<ValueError>(at, "the padding value is a scalar", "operands[1].dims",
                                 to_text(at.operands[1]), "rank 0");
   }
-  check_entries(at, "low", a.low.size(), x.rank());
-  check_entries(at, "high", a.high.size(), x.rank());
-  check_entries(at, "interior", a.interior.size(), x.rank());
+  check_numbers(at, "low", a.low, x.rank(), kAnything);
+  check_numbers(at, "high", a.high, x.rank(), kAnything);
+  check_numbers(at, "interior", a.interior, x.rank(), 0);
   Dims dims;
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    if (a.interior[i] < 0) {
-      operation_error<ValueError>(at, "interior padding is at least 0", "attributes.interior",
-                                  std::to_string(a.interior[i]));
-    }
     const bool empty = x.dims[i] == Dim(0);
     const Dim between = empty ? Dim(0) : a.interior[i] * (x.dims[i] - 1);
     const Dim extent = x.dims[i] + between + a.low[i] + a.high[i];
@@ -122,7 +119,7 @@ Literals evaluate_pad(At at, Inputs in) {
       for (std::size_t axis = 0; axis < index.size(); ++axis) {
         const std::int64_t place = a.low[axis] + index[axis] * (a.interior[axis] + 1);
         inside = inside && place >= 0 && place < extents[axis];
-        offset += place * strides[axis];
+        if (inside) offset += place * strides[axis];
       }
       if (inside) out[offset] = from[i];
     });
@@ -291,7 +288,8 @@ constinit const Operation op_pad = define_op(
                 .text = "x with `value` between each two elements of an axis (interior), before "
                         "(low) and after (high) it; negative low and high cut.\nC1 both have one "
                         "dtype.\nC2 the value is a scalar.\nC3 one entry per axis.\nC4 interior is "
-                        "at least 0.\nC5 no axis is cut by more than it has."},
+                        "at least 0; no number is beyond 2^60.\nC5 no axis is cut by more than it "
+                        "has."},
      .surface = {.overloads = kPadSchemas, .plan = plan_keep, .body = body_direct}});
 
 constinit const Operation op_concatenate = define_op(

@@ -1,6 +1,8 @@
 // Reductions of windows that move over an array: sums and extremes.
 #include "heddle/graph/ops/window.h"
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "heddle/graph/ops/dual.h"
 #include "heddle/graph/ops/evaluate.h"
@@ -66,11 +68,23 @@ Types infer_window(At at) {
   return {{x.dtype, dims}};
 }
 
+// Elements of a window are visited one by one, padding too.
+void check_visits(At at, const Axes& window) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  std::int64_t count = 1;
+  for (std::int64_t n : window) count = count > kMost || n > kMost / count ? kMost + 1 : count * n;
+  if (count <= kMost) return;
+  operation_error<OverflowError>(
+      at, "more elements in a window than the reference interpreter visits", "attributes.window",
+      to_text(Attribute(window)), absl::StrCat("at most ", kMost));
+}
+
 /// Folds each window in row-major order: kStep(accumulator, element) from `start`.
 template <class T, class Accumulator, class Step>
 Literal fold(At at, const Literal& x, Accumulator start, Step step) {
   const auto w = at.attributes.as<WindowAttributes>();
   const std::vector<WindowAxis> axes = window_axes(x.type, w);
+  check_visits(at, w.window);
   const Axes strides = strides_of(extents_of(x));
   const Type type = infer_window(at)[0];
   const std::span<const T> from = view<T>(x);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "heddle/graph/interpret.h"
 #include "heddle/graph/op_attributes.h"
 #include "heddle/graph/operation.h"
@@ -29,6 +31,17 @@ bool widens_bytes(const Node& node, const Type& from, const Type& to) {
          byte_count(to) > kFew;
 }
 
+// Asked before anything is computed.
+bool worth_keeping(const Builder& build, const Node& node, Ids operands) {
+  std::vector<Type> types;
+  for (ValueId o : operands) types.push_back(build.type(o));
+  const NodeContext at{*node.op, types, node.attributes, nullptr, build.callees(), node.where};
+  const std::vector<Type> results = node.op->strict.infer(at);
+  return std::all_of(results.begin(), results.end(), [&](const Type& r) {
+    return is_static(r) && byte_count(r) <= kLargestFolded && !widens_bytes(node, types[0], r);
+  });
+}
+
 }  // namespace
 
 Program constant_folding(const Program& program) {
@@ -41,6 +54,7 @@ Program constant_folding(const Program& program) {
                      if (definition == nullptr || !definition->literal) return std::nullopt;
                      literals.push_back(*definition->literal);
                    }
+                   if (!worth_keeping(build, node, operands)) return std::nullopt;
                    std::vector<Literal> results;
                    try {
                      results = interpret_node(node, literals, build.callees());
@@ -48,13 +62,7 @@ Program constant_folding(const Program& program) {
                      return std::nullopt;
                    }
                    Values folded;
-                   for (const Literal& r : results) {
-                     if (!is_static(r.type) || byte_count(r.type) > kLargestFolded ||
-                         widens_bytes(node, literals[0].type, r.type)) {
-                       return std::nullopt;
-                     }
-                     folded.push_back(build.constant(r, node.where));
-                   }
+                   for (const Literal& r : results) folded.push_back(build.constant(r, node.where));
                    return folded;
                  });
 }

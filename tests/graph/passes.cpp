@@ -40,6 +40,19 @@ TEST(Fold, computes_as_programs_run) {
             "  %4 = constant [-128, 0, 68] : i8[3]\n  return %0, %1, %2, %3, %4\n}\n");
 }
 
+// A program is compiled at once, whatever its constants would become.
+TEST(Fold, leaves_what_the_reference_cannot_compute) {
+  const Program p = read(
+      "%0 = constant [1, 2] : f32[2]\n %1 = constant 0 : f32[]\n"
+      " %2 = pad(%0, %1) {low = [1099511627776], high = [0], interior = [0]} : "
+      "f32[1099511627778]\n"
+      " %3 = reduce_window_sum(%0) {window = [1099511627776], strides = [1], low = [0], high = "
+      "[1099511627774], base_dilation = [1], window_dilation = [1]} : f32[1]\n"
+      " return %2, %3",
+      "() -> (a: f32[1099511627778], b: f32[1])");
+  EXPECT_EQ(to_text(constant_folding(p)), to_text(p));
+}
+
 TEST(Canonicalize, never_touches_arithmetic) {  // F16, F18
   const std::string body =
       "  %0 = constant 0x0p+0 : f32[]\n  %1 = mul(x, %0) : f32[]\n  %2 = add(x, %0) : f32[]\n  %3 "

@@ -33,6 +33,7 @@ std::vector<Broken> by_hand() {
   const auto pad = [](std::int64_t low, std::int64_t high, std::int64_t interior) {
     return Attributes::of(PadAttributes{{low}, {high}, {interior}});
   };
+  constexpr std::int64_t kTooMany = (std::int64_t{1} << 60) + 1;
   const auto gather = [](std::int64_t a, const char* mode) {
     return Attributes::of(GatherAttributes{a, mode});
   };
@@ -112,6 +113,9 @@ std::vector<Broken> by_hand() {
       {&op_pad, "C2", {f({3}), f({1})}, pad(0, 1, 0), false, "scalar"},
       {&op_pad, "C3", {f({3, 3}), f({})}, pad(0, 1, 0), false, "one entry per axis"},
       {&op_pad, "C4", {f({3}), f({})}, pad(0, 1, -1), false, "at least 0"},
+      {&op_pad, "C4", {f({3}), f({})}, pad(0, 0, kTooMany), false, "at most 1152921504606846976"},
+      {&op_pad, "C4", {f({3}), f({})}, pad(kTooMany, -kTooMany, 0), false, "number too large"},
+      {&op_pad, "C4", {f({3}), f({})}, pad(-kTooMany, kTooMany, 0), false, "number too small"},
       {&op_pad, "C5", {f({3}), f({})}, pad(-2, -2, 0), false, "cut by more"},
       {&op_concatenate, "C1", {}, axis(0), true, "wrong number of operands"},
       {&op_concatenate, "C2", {f({2}), f({3})}, axis(1), false, "axis out of range"},

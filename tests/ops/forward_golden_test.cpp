@@ -1,6 +1,7 @@
 // Values that other systems got wrong (cases F1..F18), and special values in general.
 #include "heddle/graph/passes/passes.h"
 #include "ops/support.h"
+#include "support/expect_error.h"
 
 namespace heddle::ops_test {
 namespace {
@@ -298,6 +299,36 @@ TEST(forward, pad_places_and_cuts) {
   expect_same(pad(0, 0, 1), {1, 9, 2, 9, 3});
   expect_same(pad(-1, 1, 1), {9, 2, 9, 3, 9});
   expect_same(pad(-1, -1, 0), {2});
+}
+
+// Not the memory nor the time that it would take.
+TEST(forward, what_is_beyond_the_reference_is_an_error) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;
+  const auto refused = [](const Operation& op, const std::vector<Literal>& x, Attributes a,
+                          const std::string& found) {
+    const std::string text = testing::expect_error<OverflowError>([&] { apply(op, x, a); });
+    EXPECT_NE(text.find("[" + std::string(op.name) + "]"), std::string::npos) << text;
+    EXPECT_NE(text.find(found), std::string::npos) << text;
+    EXPECT_NE(text.find("at most 2147483647"), std::string::npos) << text;
+  };
+  const Literal x = floats({1, 2}), value = scalar(DType::f32, 9);
+  refused(op_pad, {x, value}, Attributes::of(PadAttributes{{kMany}, {0}, {0}}),
+          "f32[1099511627778]");
+  refused(op_pad, {x, value}, Attributes::of(PadAttributes{{0}, {0}, {kMany}}),
+          "f32[1099511627778]");
+  refused(op_broadcast_in_dim, {value}, Attributes::of(BroadcastAttributes{{kMany}, {}}),
+          "f32[1099511627776]");
+  for (const Operation* op : {&op_reduce_window_sum, &op_reduce_window_max}) {
+    refused(*op, {x}, Attributes::of(WindowAttributes{{kMany}, {1}, {0}, {kMany - 2}, {1}, {1}}),
+            "[1099511627776]");
+  }
+  refused(op_max_pool, {x}, Attributes::of(PoolAttributes{{kMany}, {1}, {kMany - 2}, {0}, false}),
+          "[1099511627776]");
+  expect_same(apply(op_pad, {x, value}, Attributes::of(PadAttributes{{-kMany}, {kMany}, {0}})),
+              {9, 9});
+  expect_same(apply(op_reduce_window_sum, {x},
+                    Attributes::of(WindowAttributes{{3}, {1}, {kMany}, {kMany}, {1}, {kMany}})),
+              {1, 2});
 }
 
 TEST(forward, moves_elements) {
