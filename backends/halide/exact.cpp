@@ -20,8 +20,15 @@ Expr wrapping(const Expr& a, const Expr& b, F op) {
   return Halide::reinterpret(a.type(), op(Halide::reinterpret(u, a), Halide::reinterpret(u, b)));
 }
 
-Expr zero_bits_and(const Expr& a, const Expr& b) { return float_of(bits_of(a) & bits_of(b)); }
-Expr zero_bits_or(const Expr& a, const Expr& b) { return float_of(bits_of(a) | bits_of(b)); }
+Expr bits_and(const Expr& a, const Expr& b) { return float_of(bits_of(a) & bits_of(b)); }
+Expr bits_or(const Expr& a, const Expr& b) { return float_of(bits_of(a) | bits_of(b)); }
+
+// NaN where a condition holds: a mask, combined with x. (Of two choices, one in the other, LLVM
+// makes one with a condition of two.)
+Expr nan_where(const Expr& condition, const Expr& x) {
+  const Expr all = ~Halide::Internal::make_zero(Halide::UInt(x.type().bits()));
+  return float_of(select(condition, all, bits_of(x)));
+}
 
 }  // namespace
 
@@ -59,22 +66,25 @@ Expr not_a_number(const Expr& x) {
   return x.type().is_float() ? !equal(x, x) : Halide::Internal::const_false();
 }
 
+// "b < a ? a : b" is one instruction; it gives b where either is NaN.
 Expr larger(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return max(a, b);
-  return select(less(b, a) || not_a_number(a), a, b);
+  return nan_where(not_a_number(a), select(less(b, a), a, b));
 }
 Expr smaller(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return min(a, b);
-  return select(less(a, b) || not_a_number(a), a, b);
+  return nan_where(not_a_number(a), select(less(a, b), a, b));
 }
-// Equal floats have equal bits but for zeros, whose sign bits are combined.
+// What either order of the one instruction gives differs in zeros and NaN only: the sign bits of
+// zeros are combined. NaN's bits, and any others or'ed to them, are NaN.
 Expr maximum(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return max(a, b);
-  return select(equal(a, b), zero_bits_and(a, b), larger(a, b));
+  return nan_where(not_a_number(a) || not_a_number(b),
+                   bits_and(select(less(b, a), a, b), select(less(a, b), b, a)));
 }
 Expr minimum(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return min(a, b);
-  return select(equal(a, b), zero_bits_or(a, b), smaller(a, b));
+  return bits_or(select(less(a, b), a, b), select(less(b, a), b, a));
 }
 
 Expr bits_of(const Expr& x) { return Halide::reinterpret(Halide::UInt(x.type().bits()), x); }
