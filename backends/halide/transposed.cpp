@@ -11,14 +11,15 @@ constexpr int kTile = 16, kTileRows = 32;
 // Vectors that are turned around in registers, eight at a time, in tiles without edges.
 constexpr int kTurned = 8;
 
-// As many of the tile's rows as leave no edge, or 0: nothing is turned in registers.
+// A tile's rows where they leave no edge, or 0: nothing is turned in registers. A line of what is
+// read has as many: it is read whole, at once.
 int turned_rows(const KernelBuilder& b, const OutputGroup& group, std::size_t across) {
   if (is_symbolic(b.kernel.body) || !group.extents.back().divisible_by(kTile)) return 0;
   for (const std::size_t port : group.ports) {
     const Type& type = b.elements.type(b.kernel.body.outputs[port].value);
     if (size_of(type.dtype) != sizeof(float)) return 0;
   }
-  for (int rows = kTileRows; rows >= kTurned; rows /= 2) {
+  for (const int rows : {kTile, kTurned}) {
     if (group.extents[across].divisible_by(rows)) return rows;
   }
   return 0;
