@@ -275,7 +275,7 @@ bool has_long_function(const Function& body) {
 }
 
 int vectors_side_by_side(const Function& body) {
-  return has_long_function(body) || is_symbolic(body) ? 1 : 2;
+  return is_symbolic(body) ? 1 : 2;
 }
 
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step, double task_ns) {

@@ -144,11 +144,12 @@ Expr edge(const Expr& i, const Extent& extent, std::int64_t factor) {
   return extent.divisible_by(factor) ? i : min(likely(i), constant(extent - 1));
 }
 
-void vectorize(Func f, Var x, const Extent& extent, int width, int unroll) {
+void vectorize(Func f, Var x, const Extent& extent, int width, int together) {
   if (extent.below(width)) return;
-  if (unroll > 1 && !extent.below(static_cast<std::int64_t>(width) * unroll)) {
+  if (together > 1 && !extent.below(static_cast<std::int64_t>(width) * together)) {
     Var xi("xi");
-    f.split(x, x, xi, width * unroll, tail(extent, width * unroll)).vectorize(xi, width).unroll(xi);
+    // One vector to Halide: LLVM, which cuts it, then has their instructions in turn.
+    f.split(x, x, xi, width * together, tail(extent, width * together)).vectorize(xi);
   } else {
     f.vectorize(x, width, tail(extent, width));
   }
