@@ -73,6 +73,14 @@ std::int64_t split_of(const Function& body, std::int64_t rows, std::int64_t stri
   return few ? split : 0;
 }
 
+// Whether there is an input of rows and columns, not only what is stretched over them: its rows are
+// best read from end to end, while running sums are best kept in registers.
+bool reads_all(const Function& body, const Sums& sums) {
+  return std::ranges::any_of(body.inputs, [&](const Input& in) {
+    return product(hints(body.type(in.value).dims)) >= sums.columns * sums.rows;
+  });
+}
+
 // Wide strips, of which one vector after another is added up for some rows.
 std::optional<Columns> by_rows(const Function& body, const Sums& sums, int lanes,
                                const Target& target) {
@@ -106,7 +114,9 @@ std::optional<Columns> choose_row_times_matrix(const Function& body, const Node&
 Columns choose_columns(const Function& body, const Target& target) {
   const Sums sums = sums_of(body);
   const int lanes = lanes_of(body, target);
-  if (const std::optional<Columns> wide = by_rows(body, sums, lanes, target)) return *wide;
+  if (reads_all(body, sums)) {
+    if (const std::optional<Columns> wide = by_rows(body, sums, lanes, target)) return *wide;
+  }
   Columns c{.strip = strip_for(sums.columns, sums.values, work_of(body, sums.columns * sums.rows),
                                lanes, vectors_of_strip(body, lanes, target))};
   const std::int64_t strips = (sums.columns + c.strip - 1) / c.strip;
