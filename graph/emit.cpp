@@ -66,14 +66,40 @@ ValueId fill_like(Builder& b, double value, ValueId like) {
 ValueId zeros(Builder& b, const Type& type) { return b.filled(type, 0); }
 ValueId zeros_like(Builder& b, ValueId like) { return fill_like(b, 0, like); }
 
-bool is_zero(const Builder& b, ValueId v) {
+namespace {
+
+const Node* broadcast_definition(const Builder& b, ValueId v) {
   const Node* node = b.definition(v);
   while (node != nullptr && node->op == &op_broadcast_in_dim) {
     node = b.definition(node->operands[0]);
   }
+  return node;
+}
+bool is_small_constant(const Node* node, bool (*holds)(double)) {
+  if (node == nullptr || node->op != &op_constant || node->literal->bytes->size() > 64)
+    return false;
+  const std::vector<double> numbers = to_doubles(*node->literal);
+  return std::all_of(numbers.begin(), numbers.end(), holds);
+}
+
+}  // namespace
+
+bool is_zero(const Builder& b, ValueId v) {
+  const Node* node = broadcast_definition(b, v);
   if (node == nullptr || node->op != &op_constant) return false;
   const std::vector<std::byte>& bytes = *node->literal->bytes;
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte x) { return x == std::byte{0}; });
+}
+bool is_zero_or_one(const Builder& b, ValueId v) {
+  const Node* node = broadcast_definition(b, v);
+  const auto is_one = [](double x) { return x == 1; };
+  while (node != nullptr && node->op == &op_sub &&
+         is_small_constant(broadcast_definition(b, node->operands[0]), is_one)) {
+    node = broadcast_definition(b, node->operands[1]);  // 1 - x is, where x is
+  }
+  if (node != nullptr && node->op == &op_convert)
+    return b.type(node->operands[0]).dtype == DType::boolean;
+  return is_small_constant(node, [](double x) { return x == 0 || x == 1; });
 }
 
 ValueId iota(Builder& b, DType dtype, Dims dims, std::int64_t axis) {

@@ -65,6 +65,9 @@ ValueId zeros(Builder& b, const Type& type);
 ValueId zeros_like(Builder& b, ValueId like);
 /// Whether `v` is known to be +0 everywhere: a constant of zeros, or a broadcast of one.
 bool is_zero(const Builder& b, ValueId v);
+/// Whether every element of `v` is known to be 0 or 1: such a (small) constant, a converted
+/// predicate, 1 minus one of these, a broadcast of one.
+bool is_zero_or_one(const Builder& b, ValueId v);
 
 ValueId iota(Builder& b, DType dtype, Dims dims, std::int64_t axis);
 ValueId broadcast_in_dim(Builder& b, ValueId x, Dims dims, Axes axes);

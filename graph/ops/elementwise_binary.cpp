@@ -162,8 +162,13 @@ MaybeValues mul_transpose(TransposeContext& c, std::span<const MaybeValue> ct) {
   return result;
 }
 
-// d(x/y) = (dx - (x/y) dy) / y.
+// d(x/y) = (dx - (x/y) dy) / y. Where x is 0 or 1 it is x^2, and (x/y) / y is (x/y)^2: no second
+// division.
 MaybeValues div_linearize(RuleContext& c, Tangents t) {
+  if (!t[0] && t[1] && emit::is_zero_or_one(c.build, c.primal_in[0])) {
+    const ValueId quotient = c.primal_out[0];
+    return {emit::neg(c.build, emit::mul(c.build, emit::mul(c.build, *t[1], quotient), quotient))};
+  }
   MaybeValue numerator = t[0];
   if (t[1]) {
     const ValueId quotient_part = emit::mul(c.build, *t[1], c.primal_out[0]);

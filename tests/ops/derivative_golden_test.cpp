@@ -274,6 +274,37 @@ TEST(derivative, activations_far_from_zero) {
   }
 }
 
+// m/x where m is known to be 0 or 1: by the quotient itself. A numerator of 3 is divided again.
+TEST(derivative, quotients_of_masks) {
+  const auto mask = [](Builder& b, const ValueId x) {
+    return emit::convert(b, emit::compare(b, "gt", x, 0), DType::f64);
+  };
+  const std::vector<std::pair<Body, std::function<double(double)>>> numerators = {
+      {[](Builder& b, const Values& x) { return emit::fill_like(b, 1, x[0]); },
+       [](double) { return 1.; }},
+      {[](Builder& b, const Values& x) { return emit::fill_like(b, 3, x[0]); },
+       [](double) { return 3.; }},
+      {[&](Builder& b, const Values& x) { return mask(b, x[0]); },
+       [](double x) { return x > 0 ? 1. : 0.; }},
+      {[&](Builder& b, const Values& x) {
+         return emit::sub(b, emit::fill_like(b, 1, x[0]), mask(b, x[0]));
+       },
+       [](double x) { return x > 0 ? 0. : 1.; }}};
+  const std::vector<double> at = {-3, -0.5, 0.25, 7, 1e160};
+  for (const auto& [numerator, m] : numerators) {
+    const Program p = program(
+        {{5}}, [&](Builder& b, const Values& x) { return emit::div(b, numerator(b, x), x[0]); });
+    std::vector<double> first, second;
+    for (const double x : at)
+      first.push_back(-m(x) / x / x), second.push_back(2 * m(x) / x / x / x);
+    expect_near(pull_ones(p, {doubles(at)})[0], first, 1e-15, 0);
+    const Program slopes = vjp(vjp(p, "x0"), "x0");
+    const Literal ones = doubles(std::vector<double>(5, 1)), none = doubles({0, 0, 0, 0, 0});
+    const auto all = run(slopes, {doubles(at), ones, none, ones});
+    expect_near(all.back(), second, 1e-14, 0);
+  }
+}
+
 TEST(derivative, repeated_indices_add_up) {  // G7
   const Program p = program({{3}}, [](Builder& b, const Values& x) {
     return emit::gather(b, x[0], b.constant(ints({0, 0, 1})), {0, "drop"});
