@@ -127,6 +127,27 @@ Expr erf(const Expr& x) {  // two branches, both computed
   return with_sign_of(select(less(t, Expr(0.93f)), near, far), x);
 }
 
+// max(x, 0) - |x| Phi(-|x|). Phi(a) - 1/2 is a P(a^2)/Q(a^2), all of whose coefficients are
+// positive, to 5 ulp; it reaches 1/2 before the bound on a.
+Expr gelu(const Expr& x) {
+  const Expr a = at_most(5.8f, without_sign(x)), s = a * a;
+  const Expr p = poly(s, {2.26504664e-08f, 6.29509759e-06f, 0.000166419515f, 0.00466237962f,
+                          0.0336595289f, 0.398942262f});
+  const Expr q =
+      poly(s, {1.19036724e-06f, 7.2658906e-05f, 0.00187115872f, 0.0285273399f, 0.251038313f, 1.f});
+  const Expr tail = exact_sub(Expr(0.5f), at_most(0.5f, exact_div(exact_mul(a, p), q)));
+  return select(not_a_number(x), x, exact_sub(at_least(0, x), exact_mul(a, tail)));
+}
+
+// The same with Phi(-a) = 1/(1 + e^2u), u = sqrt(2/pi) (a + 0.044715 a^3); from 88.4 on the
+// exponential is infinite.
+Expr gelu_tanh(const Expr& x) {
+  const Expr a = at_most(16, without_sign(x));
+  const Expr e = exp_rough(at_most(88.8f, a * ((a * a) * 0.0713548163f + 1.59576912f)));
+  const Expr part = exact_div(a, exact_add(e, Expr(1.f)));
+  return select(not_a_number(x), x, exact_sub(at_least(0, x), part));
+}
+
 // A coefficient less than log_quotient.
 Expr log(const Expr& x) {
   return logarithm(x, [](const Split& m) {

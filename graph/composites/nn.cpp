@@ -69,59 +69,6 @@ ValueId relu(Builder& b, const Values& x, At) {
   return emit::select(b, cut, zero, x[0]);
 }
 
-bool by_tanh(At at) { return at.attributes.as<GeluAttributes>().tanh; }
-
-// x for the tanh: beyond +-16 that is +-1 in every dtype, and what it is taken of stays finite.
-ValueId bounded(Builder& b, ValueId x) {
-  return b.emit(op_clamp, {x, emit::fill_like(b, -16, x), emit::fill_like(b, 16, x)});
-}
-// 1 + c x^2
-ValueId growth(Builder& b, ValueId x, double c) {
-  return emit::add(b, emit::mul(b, emit::mul(b, x, x), c), 1);
-}
-// 2 Phi(x) - 1 of the normal distribution, or its approximation.
-ValueId bell(Builder& b, ValueId x, At at) {
-  if (!by_tanh(at)) return emit::erf(b, emit::mul(b, x, 0.7071067811865476));  // 1/sqrt(2)
-  const ValueId near = bounded(b, x);
-  const ValueId inner = emit::mul(b, near, growth(b, near, 0.044715));
-  return emit::tanh(b, emit::mul(b, inner, 0.7978845608028654));  // sqrt(2/pi)
-}
-// Phi'(x)
-ValueId bell_density(Builder& b, ValueId x, ValueId bell, At at) {
-  constexpr double kHeight = 0.3989422804014327;  // 1/sqrt(2 pi)
-  if (!by_tanh(at)) {
-    return emit::mul(b, emit::exp(b, emit::mul(b, emit::mul(b, x, x), -0.5)), kHeight);
-  }
-  const ValueId below = emit::sub(b, emit::fill_like(b, 1, bell), bell);
-  const ValueId tanh_slope = emit::mul(b, below, emit::add(b, bell, 1));
-  const ValueId inner_slope = growth(b, bounded(b, x), 3 * 0.044715);
-  return emit::mul(b, emit::mul(b, tanh_slope, inner_slope), kHeight);
-}
-ValueId gelu(Builder& b, const Values& x, At at) {
-  return emit::mul(b, emit::mul(b, x[0], 0.5), emit::add(b, bell(b, x[0], at), 1));
-}
-// d (Phi(x) + x Phi'(x)): d x on its way to Phi' could overflow.
-MaybeValues gelu_vjp(Builder& b, const Values& x, ValueId, ValueId d, At at) {
-  const ValueId phi = bell(b, x[0], at);
-  const ValueId share = emit::mul(b, emit::add(b, phi, 1), 0.5);
-  const ValueId part = emit::mul(b, x[0], bell_density(b, x[0], phi, at));
-  return {emit::mul(b, d, emit::add(b, share, part))};
-}
-Types infer_gelu(At at) {
-  at.attributes.as<GeluAttributes>();
-  return infer_same<1, kFloat>(at);
-}
-std::vector<Workload> gelu_rows() {
-  std::vector<Workload> result;
-  for (bool tanh : {false, true}) {
-    for (Workload row : elementwise_rows(1, kFloat, -4, 4, 2)) {
-      row.attributes = Attributes::of(GeluAttributes{tanh});
-      result.push_back(std::move(row));
-    }
-  }
-  return result;
-}
-
 ValueId silu(Builder& b, const Values& x, At) {
   return emit::mul(b, x[0], emit::logistic(b, x[0]));
 }
@@ -132,9 +79,6 @@ MaybeValues silu_vjp(Builder& b, const Values& x, ValueId, ValueId d, At) {
   const ValueId slope = emit::mul(b, s, emit::add(b, emit::mul(b, x[0], rest), 1));
   return {emit::mul(b, d, slope)};
 }
-
-constexpr OptionSpec kTanh[] = {{"tanh", OptionKind::flag, false_option}};
-constexpr OperationSchema kGeluSchemas[] = {{.operands = kX, .options = kTanh}};
 
 // softmax and its logarithm ----------------------------------------------------------------------
 
@@ -333,17 +277,6 @@ constinit const Operation op_relu =
                .rtol = 0,
                .text = "x where it is above 0, else 0.\nC1 x has an integer or floating dtype.\n"
                        "relu(-0) = 0; relu(NaN) = NaN. Derivative 0 at 0."});
-
-constinit const Operation op_gelu = composite(
-    {.name = "gelu",
-     .infer = infer_gelu,
-     .decompose = decompose<gelu>,
-     .vjp = reverse_rule<gelu_vjp>,
-     .rows = gelu_rows,
-     .surface = {.overloads = kGeluSchemas, .plan = plan_floating, .body = body_direct},
-     .text = "x Phi(x), with Phi(x) = (1 + erf(x/sqrt(2)))/2, or with `tanh` its approximation (1 "
-             "+ tanh(sqrt(2/pi) (x + 0.044715 x^3)))/2.\nC1 x has a floating dtype.\ngelu(inf) = "
-             "inf; gelu(-inf) = NaN, as the formula gives it. Source: Hendrycks and Gimpel 2016."});
 
 constinit const Operation op_silu =
     composite({.name = "silu",

@@ -113,6 +113,45 @@ void print(std::string_view function, const Worst& worst, double bound) {
   std::printf("; the bound is %.3f\n", bound);
 }
 
+double exact_gelu(double x, bool tanh) {
+  const double a = std::min(std::fabs(x), 100.),
+               u = 0.7978845608028654 * (a + 0.044715 * a * a * a);
+  const double tail = tanh ? 1 / (1 + std::exp(2 * u)) : std::erfc(a / std::sqrt(2.)) / 2;
+  return std::isnan(x) ? x : (x < 0 ? 0 : x) - a * tail;
+}
+
+// Relative where x is positive; where it is negative the result is a difference.
+TEST(Math, GeluStaysWithinItsBounds) {
+  for (const bool tanh : {false, true}) {
+    Builder b("f");
+    const ValueId in = b.input("x", f32({kBlock}));
+    b.output("y", b.emit(op_gelu, {in}, Attributes::of(GeluAttributes{tanh})));
+    KernelRunner runner({kernel_of(b.finish(), RecipeKind::map)});
+    double above = 0, below = 0;
+    std::vector<float> x(kBlock);
+    for (std::uint64_t base = 0; base < (1ull << 32); base += 1021ull * kBlock) {
+      for (std::uint64_t i = 0; i < kBlock; ++i) {
+        const std::uint64_t bits = std::min<std::uint64_t>(base + i * 1021, 0xffffffffu);
+        x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      }
+      const Literal y = runner.run(0, {{make_literal<float>({kBlock}, x)}})[0];
+      const auto got = view<float>(y);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double exact = exact_gelu(static_cast<double>(x[i]), tanh);
+        if (!std::isfinite(exact) || exact == 0) {
+          EXPECT_EQ(ulps(got[i], exact), 0) << x[i] << " gave " << got[i];
+        } else if (x[i] > 0) {
+          above = std::max(above, float_ulps(got[i], exact));
+        } else {
+          below = std::max(below, std::fabs(static_cast<double>(got[i]) - exact));
+        }
+      }
+    }
+    EXPECT_LE(above, 3) << "tanh: " << tanh;
+    EXPECT_LE(below, tanh ? 3e-7 : 7.5e-7) << "tanh: " << tanh;
+  }
+}
+
 // Label long: every pattern there is.
 class EveryPattern : public ::testing::TestWithParam<Function1> {};
 

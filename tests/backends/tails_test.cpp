@@ -13,7 +13,7 @@ namespace {
 Function several(const Operation& op, DType dtype, std::int64_t count) {
   Builder b(op.name);
   const ValueId x = b.input("x", {dtype, {count}}), v = b.input("v", {dtype, {count}});
-  const ValueId y = b.emit(op, {x});
+  const ValueId y = b.emit(op, {x}, op.strict.workloads().at(0).attributes);
   b.output("y", y);
   b.output("twice", emit::add(b, y, y));
   b.output("product", emit::mul(b, emit::add(b, y, v), v));
