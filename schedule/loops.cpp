@@ -274,9 +274,7 @@ bool has_long_function(const Function& body) {
   });
 }
 
-int vectors_side_by_side(const Function& body) {
-  return is_symbolic(body) ? 1 : 2;
-}
+int vectors_side_by_side(const Function& body) { return is_symbolic(body) ? 1 : 2; }
 
 std::int64_t choose_grain(double total_ns, std::int64_t units, std::int64_t step, double task_ns) {
   const auto tasks = std::min(static_cast<std::int64_t>(total_ns / task_ns), units);

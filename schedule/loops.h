@@ -67,8 +67,9 @@ double estimated_ns_in_place(const Function& body);
 
 /// Whether some operation on elements takes many instructions.
 bool has_long_function(const Function& body);
-/// Vectors of a loop side by side: two, for what one waits for the other has instructions. One where
-/// extents are symbols: twice the code is twice the time to compile it, which a user waits for.
+/// Vectors of a loop side by side: two, for what one waits for the other has instructions. One
+/// where extents are symbols: twice the code is twice the time to compile it, which a user waits
+/// for.
 int vectors_side_by_side(const Function& body);
 
 /// What a task should take where nothing says otherwise.

@@ -70,8 +70,8 @@ Expr inside(const Expr& i, const Extent& extent, std::int64_t factor);
 /// vector loads.
 Expr edge(const Expr& i, const Extent& extent, std::int64_t factor);
 
-/// Vectors of `width` along `x`, `together` of them at a time, whose instructions take turns; nothing
-/// for a shorter loop.
+/// Vectors of `width` along `x`, `together` of them at a time, whose instructions take turns;
+/// nothing for a shorter loop.
 void vectorize(Func f, Var x, const Extent& extent, int width, int together);
 
 /// Sums along the innermost reduced axis: `lanes` partial sums, folded into one vector, then into
