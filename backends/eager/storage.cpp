@@ -1,5 +1,9 @@
 #include "heddle/backends/eager/storage.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -22,6 +26,18 @@ constexpr std::size_t kLarge = std::size_t{1} << 16, kMostKept = std::size_t{256
 std::size_t rounded(std::size_t bytes) {
   const std::size_t step = bytes < kLarge ? kAlignment : kLarge;
   return bytes < step ? step : (bytes + step - 1) / step * step;
+}
+
+// Whole pages of 2 MB, where the system has them, cost one fault each.
+void* fresh_block(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{1} << 21;
+  const std::size_t whole = bytes / kHugePage * kHugePage;
+  void* block = nullptr;
+  if (posix_memalign(&block, whole > 0 ? kHugePage : kAlignment, bytes) != 0) return nullptr;
+#ifdef __linux__
+  if (whole > 0) madvise(block, whole, MADV_HUGEPAGE);  // refused: small pages
+#endif
+  return block;
 }
 
 class KeptBlocks {
@@ -59,7 +75,7 @@ KeptBlocks& kept_blocks() {
 
 HostBlock::HostBlock(std::size_t bytes) : bytes_(rounded(bytes)) {
   void* block = bytes_ >= kLarge ? kept_blocks().take(bytes_) : nullptr;
-  if (block == nullptr) block = std::aligned_alloc(kAlignment, bytes_);
+  if (block == nullptr) block = fresh_block(bytes_);
   if (block == nullptr) {
     throw RuntimeError(
         {.message = "no memory for a tensor", .found = std::to_string(bytes) + " bytes"});

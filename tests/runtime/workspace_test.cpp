@@ -3,7 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "runtime/handmade.h"
 
@@ -232,6 +235,43 @@ TEST(Workspace, NoMemoryIsAStatus) {
     EXPECT_NE(std::string(hd_error(nullptr)).find("mlp: no memory for"), std::string::npos)
         << hd_error(nullptr);
   }
+}
+
+uintptr_t arena_at;
+int remember_arena(void** argv) {
+  arena_at = reinterpret_cast<uintptr_t>(buffer(argv, 2).host);
+  return 0;
+}
+
+// The kernel's flags for the mapping that holds an address; "none" without transparent huge pages.
+std::string flags_at(uintptr_t address) {
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) return "none";
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+      inside = begin <= address && address < end;
+    if (inside && line.starts_with("VmFlags:")) return line;
+  }
+  return "not mapped";
+}
+
+TEST(Workspace, ALargeOneBeginsAtAHugePageAndAsksForThem) {
+  constexpr int64_t kCount = 5 << 18;  // 5 MB
+  FunctionDescription f;
+  f.buffers = {argument(0, {64}), argument(1, {64}), arena(0, {kCount})};
+  f.steps = {kernel_step(0, {0}, {2}), kernel_step(1, {2}, {1})};
+  f.arena_bytes = 4 * kCount;
+  const ArtifactTables tables(
+      one_function("f", {{"x", DType::f32, {64}}}, {{"y", DType::f32, {64}}}, f,
+                   {kernel("arena", remember_arena), kernel("touch", touch)}));
+  Instance instance(tables);
+  float x[64] = {}, y[64] = {};
+  ASSERT_EQ(instance.run(x, y), HD_OK) << instance.error();
+  EXPECT_EQ(arena_at % (2 << 20), 0u);
+  const std::string flags = flags_at(arena_at);
+  EXPECT_TRUE(flags == "none" || flags.find(" hg") != std::string::npos) << flags;
 }
 
 }  // namespace
